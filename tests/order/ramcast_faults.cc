@@ -119,12 +119,10 @@ class Faults {
   void lose_region(std::uint32_t node) {
     static constexpr Area kAreas[] = {Area::messages, Area::log,   Area::control,
                                       Area::control,  Area::cells, Area::replies};
-    const auto other = static_cast<std::uint32_t>(random_.below(world_.nodes()));
+    auto other = static_cast<std::uint32_t>(random_.below(world_.nodes()));
     const Area area = kAreas[random_.below(std::size(kAreas))];
-    NodeId from = world_.layout().role(static_cast<NodeIndex>(node)).node;
-    NodeId to = world_.layout().role(static_cast<NodeIndex>(other)).node;
-    if (random_.chance(0.5)) std::swap(from, to);
-    world_.fabric().cut(from, to, static_cast<std::uint8_t>(area));
+    if (random_.chance(0.5)) std::swap(node, other);
+    world_.cut(node, other, area);
   }
   void crash(std::uint32_t node) {
     if (!world_.is_up(node)) return;

@@ -361,10 +361,7 @@ void expect_region_to_be_mended(Area area, bool deposed) {
   const auto world = settled(shape);
   submit_some(*world, 3, 1, 100);
   world->run(microseconds(20));
-  for (const NodeIndex other : {NodeIndex{1}, NodeIndex{2}}) {
-    world->fabric().cut(world->layout().role(0).node, world->layout().role(other).node,
-                        static_cast<std::uint8_t>(area));
-  }
+  for (const std::uint32_t other : {1U, 2U}) world->cut(0, other, area);
   world->run(milliseconds(300));
   const std::optional<std::uint32_t> leader = world->leader(1);
   EXPECT_EQ(leader && *leader != 0, deposed);
@@ -478,14 +475,11 @@ TEST(RamcastScenarios, ALeaderOrdersNoMoreIncarnationsThanAMemberHasSpaceFor) {
   const auto world = settled(shape);
   const std::uint32_t leader = 0, other = 1, member = 2, sender = 3;
   ASSERT_EQ(world->leader(1), leader);
-  const auto id = [&](std::uint32_t node) {
-    return world->layout().role(static_cast<NodeIndex>(node)).node;
-  };
   world->submit(sender, 1, 60);
   end_well(*world);
   world->run(milliseconds(5));
   for (const std::uint32_t from : {leader, other}) {
-    world->fabric().cut(id(from), id(member), static_cast<std::uint8_t>(Area::control));
+    world->cut(from, member, Area::control);
   }
   constexpr int kIncarnations = 12;  // four for each server
   for (int incarnation = 1; incarnation <= kIncarnations + 1; ++incarnation) {
@@ -513,9 +507,6 @@ void expect_views_without_members_that_lag(std::uint64_t seed) {
   shape.fabric.slow = 0.5;
   const auto world = settled(shape);
   constexpr std::uint32_t kFirstSender = 6;
-  const auto id = [&](std::uint32_t node) {
-    return world->layout().role(static_cast<NodeIndex>(node)).node;
-  };
   for (std::uint32_t sender = kFirstSender; sender < world->nodes(); ++sender) {
     world->submit(sender, 0, 60);
   }
@@ -523,7 +514,7 @@ void expect_views_without_members_that_lag(std::uint64_t seed) {
   world->run(milliseconds(5));
   for (const std::uint32_t member : {2U, 5U}) {
     for (std::uint32_t other = member - 2; other < member; ++other) {
-      world->fabric().cut(id(other), id(member), static_cast<std::uint8_t>(Area::control));
+      world->cut(other, member, Area::control);
     }
   }
   Random random(seed);

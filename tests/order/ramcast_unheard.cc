@@ -20,9 +20,7 @@ std::string unheard_leaders(bool fast, Duration suspect, Duration lazy_revocatio
     const std::uint32_t leader = *world->leader(1);
     for (std::uint32_t other = 0; other < kServers; ++other) {
       if (other == leader) continue;
-      world->fabric().cut(world->layout().role(static_cast<NodeIndex>(leader)).node,
-                          world->layout().role(static_cast<NodeIndex>(other)).node,
-                          static_cast<std::uint8_t>(Area::control));
+      world->cut(leader, other, Area::control);
     }
     const Instant limit = world->now() + milliseconds(200);
     while (world->leader(1).value_or(leader) == leader && world->now() < limit) {

@@ -195,6 +195,10 @@ void World::cut(std::uint32_t from, std::uint32_t to) {
   fabric_.cut(nodes_[from]->id, nodes_[to]->id);
 }
 
+void World::cut(std::uint32_t from, std::uint32_t to, Area region) {
+  fabric_.cut(nodes_[from]->id, nodes_[to]->id, static_cast<std::uint8_t>(region));
+}
+
 void World::heal_all() {
   cuts_.clear();
   fabric_.heal_all();

@@ -57,6 +57,8 @@ class World {
   void pause(std::uint32_t node);
   void resume(std::uint32_t node);
   void cut(std::uint32_t from, std::uint32_t to);
+  /// What `from` writes into this region of `to` is lost.
+  void cut(std::uint32_t from, std::uint32_t to, Area region);
   void heal_all();
   /// Packets between nodes are lost from now on with this probability.
   void set_loss(double loss) { loss_ = loss; }
