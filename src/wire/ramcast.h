@@ -102,7 +102,9 @@ inline constexpr std::size_t kStateFixedBytesMax =
 
 struct Nack {
   Round round{};     ///< of the TAKEOVER
-  Round promised{};  ///< at least as high; none if the roster is the reason
+  /// The round is not above this one, or begins an order whose number is not higher; none if the
+  /// roster is the reason, or if the sender has another order.
+  Round promised{};
   friend bool operator==(const Nack&, const Nack&) = default;
 };
 

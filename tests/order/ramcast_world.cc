@@ -10,7 +10,6 @@
 namespace peal::order::ramcast::test {
 namespace {
 
-constexpr std::uint64_t kCluster = 77;
 constexpr std::size_t kUnitBytesMin = 20;  // what identifies a message
 
 }  // namespace

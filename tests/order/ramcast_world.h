@@ -44,6 +44,8 @@ struct Sent {
 /// A cluster of engines, in one thread and virtual time.
 class World {
  public:
+  static constexpr std::uint64_t kCluster = 77;
+
   World(const Shape& shape, std::uint64_t seed);
   ~World();
 

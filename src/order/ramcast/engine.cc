@@ -164,7 +164,7 @@ bool RamcastEngine::serve(Instant now, Effects& out) {
   bool changed = watch_.read(now, log_);
   if (!takes_part()) return changed;
   changed = follower_.read(now) || changed;
-  if (standing_.synchronized != wire::Round{}) changed = inbox_.read(now) || changed;
+  if (standing_.has_order()) changed = inbox_.read(now) || changed;
   changed = acks_.read() || changed;
   if (const wire::Control* leader = watch_.leader_cell(); leader && standing_.in_step()) {
     outlet_.note_mark(leader->mark_entry, leader->mark_clock);

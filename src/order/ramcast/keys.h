@@ -36,7 +36,7 @@ inline std::uint64_t first_clock_of(std::span<const MemberId> roster) {
   return std::min(latest_epoch(roster), kClockStepMax >> kStepsShift) << kStepsShift;
 }
 
-/// The count of a round has two parts: the order, which is the latest epoch of the incarnations
+/// The count of a round has two parts: the order, at least the latest epoch of the incarnations
 /// that began it, and the number of the round in this order. So rounds of a new order are later
 /// than all of a former one that was lost, and no round of the one passes for one of the other.
 inline constexpr unsigned kRoundsOfAnOrderShift = 20;
@@ -46,9 +46,13 @@ constexpr std::uint64_t order_of(const wire::Round& round) {
 constexpr std::uint64_t number_in_order(const wire::Round& round) {
   return round.count & ((1ULL << kRoundsOfAnOrderShift) - 1);
 }
-inline std::uint64_t first_count_of(std::span<const MemberId> roster) {
+/// The count before the first round of an order that these incarnations begin. The order has a
+/// number of its own: higher than that of the round with the count `heard`, if that is not 0.
+/// Incarnations of a lost order that never took part in it may begin the next one, too.
+inline std::uint64_t first_count_of(std::span<const MemberId> roster, std::uint64_t heard) {
   const std::uint64_t most = wire::kCounterMax >> (kRoundsOfAnOrderShift + 1);
-  return std::min(latest_epoch(roster), most) << kRoundsOfAnOrderShift;
+  const std::uint64_t next = heard == 0 ? 0 : (heard >> kRoundsOfAnOrderShift) + 1;
+  return std::min(std::max(latest_epoch(roster), next), most) << kRoundsOfAnOrderShift;
 }
 
 /// The logical clock of a domain's server. Proposals of a leader are above it.

@@ -118,7 +118,7 @@ void RamcastEngine::on_relay(Instant now, const BufferRef& packet) {
   const wire::Drop drop = wire::decode_message_relay(packet.view(), relay);
   if (drop != wire::Drop::none) return parts_.drop(drop);
   // A base tells first with which message each sender begins here.
-  if (!takes_part() || standing_.synchronized == wire::Round{}) return;
+  if (!takes_part() || !standing_.has_order()) return;
   const auto front =
       static_cast<std::uint32_t>(wire::relay_header_bytes(relay.head.indexes.size()));
   repair_.on_relay(now, relay, packet.slice(front, packet.size() - front));

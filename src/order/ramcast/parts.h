@@ -45,6 +45,14 @@ struct Standing {
   bool leads() const { return role == Role::synchronizing || role == Role::leader; }
   /// The server follows, or leads, the round that it has promised.
   bool in_step() const { return promised != wire::Round{} && promised == synchronized; }
+  /// The server takes part in an order that has begun.
+  bool has_order() const { return synchronized != wire::Round{}; }
+  /// This server has an order, and the round belongs to another one: of a process that asks to
+  /// begin one, because it has not heard of the order yet. Such a round says nothing to this
+  /// server; numbers of rounds of the one order never continue those of the other.
+  bool is_foreign(const wire::Round& round) const {
+    return has_order() && order_of(round) != order_of(synchronized);
+  }
 };
 
 /// The time between two attempts to find out about a message grows up to so many times the first

@@ -144,7 +144,7 @@ void Repair::on_query(NodeIndex node, const wire::MessageId& message, Effects& o
   const Record* record = messages_.find(message);
   if (record == nullptr) {
     // This server lacks the message altogether. Without a base it would not take it.
-    if (parts_.standing.synchronized != wire::Round{}) pull(node, message, out);
+    if (parts_.standing.has_order()) pull(node, message, out);
     return;
   }
   if (!is_destination(node, *record)) return;

@@ -13,7 +13,7 @@ using Role = Standing::Role;
 
 void Rounds::watch(Instant now, Effects& out) {
   const Standing& standing = parts_.standing;
-  const bool begun = state_.has_view() || standing.synchronized != wire::Round{};
+  const bool begun = state_.has_view() || standing.has_order();
   if (!begun) return begin_order(now, out);
   if (watch_.must_take_over(now)) return take_over(now, false, state_.view(), out);
   if (!standing.leads()) return watch_leader(now);
@@ -44,17 +44,15 @@ void Rounds::begin_order(Instant now, Effects& out) {
   for (const NodeIndex node : parts_.layout.servers(parts_.domain)) {
     const bool self = node == parts_.index;
     if (!self && !links_.open(node)) return;
-    // Nodes that follow a leader have an order: they admit this one.
+    // Nodes that have an order admit this one.
     const Place place = parts_.layout.role(node).place;
-    const bool waits = watch_.lives(now, place) && watch_.control(place).entry == 0;
-    if (!self && !waits) return;
+    if (!self && !(watch_.lives(now, place) && watch_.has_no_order(place))) return;
     view.roster.push_back(self ? parts_.self : links_.peer(node));
   }
   const bool asks = parts_.standing.role == Role::candidate;
   if (asks && view.roster == state_.view().roster) return;
   const std::span<const MemberId> roster(view.roster.begin(), view.roster.end());
   parts_.clock.raise(first_clock_of(roster));
-  takeover_.note_round({first_count_of(roster), {}});
   take_over(now, true, view, out);
 }
 
@@ -89,8 +87,8 @@ void Rounds::on_takeover(Instant now, const MemberId& from, NodeIndex node,
   if (led) lead_.end();
   decision_.reset();
   members_.end();
-  if (!state_.view().roster.empty()) return;
-  // A process in no view takes part from now on; its base tells where.
+  if (state_.has_view() || parts_.standing.has_order()) return;
+  // A process without an order takes part from now on; its base tells where.
   wire::DomainView roster = view;
   roster.id = {};
   roster.members = 0;

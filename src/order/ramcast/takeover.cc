@@ -31,7 +31,10 @@ Takeover::Takeover(const Parts& parts, Links& links, Messages& messages, DomainS
   if (parts.serves()) answers_.resize(parts.layout.servers(parts.domain).size());
 }
 
-void Takeover::note_round(const wire::Round& round) { count_ = std::max(count_, round.count); }
+void Takeover::note_round(const wire::Round& round) {
+  if (parts_.standing.is_foreign(round)) return;
+  count_ = std::max(count_, round.count);
+}
 
 bool Takeover::counts(Place place, const MemberId& from) const {
   return place < view_.roster.size() && view_.roster[place] == from;
@@ -42,10 +45,16 @@ bool Takeover::counts(Place place, const MemberId& from) const {
 void Takeover::start(Instant now, const wire::DomainView& view, bool bootstrap, LogTaker& taker,
                      Effects& out) {
   PEAL_ASSERT(view.roster.size() == answers_.size());
-  note_round(parts_.standing.promised);
   Standing& standing = parts_.standing;
+  // Rounds of other orders, that were heard of before this server had an order, do not count.
+  if (standing.is_foreign({count_, {}})) count_ = 0;
+  note_round(standing.promised);
   close_old_log(taker);
-  if (bootstrap) state_.bind(view);
+  if (bootstrap && standing.has_order()) return;  // it has just read the base of one
+  if (bootstrap) {
+    state_.bind(view);
+    count_ = first_count_of(view.roster, count_);
+  }
   standing.promised = {++count_, parts_.self};
   standing.role = Standing::Role::candidate;
   standing.active = false;
@@ -139,10 +148,11 @@ bool Takeover::on_state(const MemberId& from, NodeIndex node, const wire::Member
 }
 
 void Takeover::on_nack(const wire::Nack& nack) {
-  note_round(nack.promised);
   Standing& standing = parts_.standing;
+  if (standing.is_foreign(nack.promised)) return;
+  note_round(nack.promised);
   if (standing.role != Standing::Role::candidate || nack.round != standing.promised) return;
-  if (nack.promised > standing.promised) {
+  if (nack.promised > standing.promised || (bootstrap_ && nack.promised != wire::Round{})) {
     // Another one is ahead. Who tries again is decided anew.
     standing.role = Standing::Role::follower;
     end();
@@ -217,20 +227,35 @@ bool Takeover::accepts(const MemberId& from, NodeIndex node, const wire::Takeove
   if (role.domain != parts_.domain || takeover.round.coordinator != from) return false;
   if (asked.roster.size() != answers_.size()) return false;
   if (asked.roster[parts_.place] != parts_.self || asked.roster[role.place] != from) return false;
+  if (parts_.standing.is_foreign(takeover.round)) return false;
   const wire::DomainView& known = state_.view();
   if (!takeover.bootstrap) {
     // A process that knows nothing takes part only as a member of a view.
     if (known.roster.empty()) return ((asked.members >> parts_.place) & 1U) != 0;
-    return known.id.number != 0 || asked.id.number != 0 || known.roster == asked.roster;
+    return known.id.number != 0 || asked.id.number != 0 || known.roster == asked.roster ||
+           replaces_beginning(from, node, takeover);
   }
   // The order has not begun here. This process is bound to the first roster that it takes part in,
   // unless the candidate of that one has restarted, or asks with another one.
-  if (parts_.standing.synchronized != wire::Round{} || known.id.number != 0) return false;
+  if (parts_.standing.has_order() || known.id.number != 0) return false;
   if (known.roster.empty() || known.roster == asked.roster) return true;
   const MemberId& bound_by = parts_.standing.promised.coordinator;
   const auto node_of_binder = parts_.layout.index_of(bound_by.node);
   return bound_by == from || (node_of_binder && links_.peer(*node_of_binder) != bound_by &&
                               *node_of_binder != parts_.index);
+}
+
+/// This process has promised a round that was to begin an order, and `from` belongs to an order
+/// that has begun. That beginning needs the answer of this very incarnation of `from`, or of an
+/// earlier one while it lived. No server answers it that has an order, so it has failed. README.md,
+/// *Two orders*.
+bool Takeover::replaces_beginning(const MemberId& from, NodeIndex node,
+                                  const wire::Takeover& takeover) const {
+  const Standing& standing = parts_.standing;
+  const auto& asked = state_.view().roster;
+  if (takeover.bootstrap || standing.has_order() || asked.empty()) return false;
+  return order_of(takeover.round) != order_of(standing.promised) &&
+         from.epoch >= asked[parts_.layout.role(node).place].epoch;
 }
 
 Takeover::Result Takeover::on_takeover(const MemberId& from, NodeIndex node,
@@ -241,22 +266,29 @@ Takeover::Result Takeover::on_takeover(const MemberId& from, NodeIndex node,
   const bool same = takeover.round == standing.promised && from == reader_.round().coordinator &&
                     reader_.round() == takeover.round;
   const bool known = same && takeover.grant <= reader_.grant();
-  const bool lower =
-      takeover.round < standing.promised || (takeover.round == standing.promised && !same);
-  const bool accepted = accepts(from, node, takeover);
-  if (lower || !accepted) {
-    const wire::Nack nack{takeover.round, accepted ? standing.promised : wire::Round{}};
+  bool lower = takeover.round < standing.promised ||
+               (takeover.round == standing.promised && !same);
+  if (takeover.bootstrap && standing.promised != wire::Round{} && !same) {
+    lower = order_of(takeover.round) <= order_of(standing.promised);
+  }
+  if (replaces_beginning(from, node, takeover)) lower = false;
+  const auto refuse = [&](const wire::Round& reason) {
+    const wire::Nack nack{takeover.round, reason};
     parts_.send(node, out, [&](const wire::Header& header, ByteSpan bytes) {
       return wire::encode_nack(header, nack, bytes);
     });
     return Result::refused;
-  }
+  };
+  if (!accepts(from, node, takeover)) return refuse({});
+  if (lower) return refuse(standing.promised);
   if (known) {
     if (takeover.grant == reader_.grant()) answer(node, out);
     return Result::repeated;
   }
   const MemberId old = standing.promised.coordinator;
   close_old_log(taker);
+  // It has just read the base of an order that has begun.
+  if (takeover.bootstrap && standing.has_order()) return refuse({});
   standing.promised = takeover.round;
   standing.role = Standing::Role::follower;
   standing.active = false;

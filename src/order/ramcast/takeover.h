@@ -90,6 +90,8 @@ class Takeover {
   };
 
   bool accepts(const MemberId& from, NodeIndex node, const wire::Takeover& takeover) const;
+  bool replaces_beginning(const MemberId& from, NodeIndex node,
+                          const wire::Takeover& takeover) const;
   void ask(NodeIndex node, Effects& out);
   void close_old_log(LogTaker& taker);
   void answer(NodeIndex node, Effects& out) const;

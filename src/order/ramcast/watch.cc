@@ -72,7 +72,6 @@ bool Watch::read(Instant now, LeaderLog& log) {
     peer.released = std::max(peer.released, control.released);
     peer.heard = now;
     peer.seen = true;
-    highest_ = std::max(highest_, control.promised);
     if (parts_.standing.leads() && control.promised == parts_.standing.promised) {
       log.on_consumed(node, control.grant, control.bytes, control.entry);
     }
@@ -95,7 +94,7 @@ void Watch::write(Instant now, bool full) {
   control.active = standing.active;
   control.full = full;
   control.outside =
-      !state_.is_member() && (state_.has_view() || standing.synchronized == wire::Round{});
+      !state_.is_member() && (state_.has_view() || !standing.has_order());
   if (standing.leads()) {
     control.mark_entry = standing.entry;
     control.mark_clock = parts_.clock.value();
@@ -162,7 +161,8 @@ wire::Round Watch::current_round(Instant now) const {
   wire::Round current = parts_.standing.promised;
   for (Place place = 0; place < peers_.size(); ++place) {
     if (place == parts_.place || !lives(now, place)) continue;
-    current = std::max(current, peers_[place].control.promised);
+    const wire::Round& promised = peers_[place].control.promised;
+    if (!parts_.standing.is_foreign(promised)) current = std::max(current, promised);
   }
   return current;
 }
@@ -193,7 +193,7 @@ bool Watch::leader_is_missed(Instant now) const {
 bool Watch::may_lead() const {
   const bool unfit = unfit_in_.number != 0 && unfit_in_ == state_.view().id;
   const bool inside =
-      state_.has_view() ? state_.is_member() : parts_.standing.synchronized != wire::Round{};
+      state_.has_view() ? state_.is_member() : parts_.standing.has_order();
   return inside && !unfit && !parts_.standing.left_behind;
 }
 
@@ -213,7 +213,15 @@ bool Watch::must_take_over(Instant now) const {
   return true;
 }
 
-bool Watch::is_overtaken() const { return highest_ > parts_.standing.promised; }
+wire::Round Watch::highest_promised() const {
+  wire::Round highest = parts_.standing.promised;
+  for (const Peer& peer : peers_) {
+    if (!parts_.standing.is_foreign(peer.control.promised)) {
+      highest = std::max(highest, peer.control.promised);
+    }
+  }
+  return highest;
+}
 
 // ---- what others have delivered ----
 

@@ -48,6 +48,11 @@ class Watch {
   bool stays_deaf(Instant now, Place place) const {
     return is_deaf(place) && now - peers_[place].deaf_since >= parts_.options.exclude();
   }
+  /// The server says that it has no order yet.
+  bool has_no_order(Place place) const {
+    const wire::Control& control = peers_[place].control;
+    return control.outside && control.delivered == 0;
+  }
   /// The member at this place, in the incarnation that counts, gives signs of life.
   bool lives(Instant now, Place place) const;
   /// This server takes part in the order as a member, and was not left behind. It tells the others
@@ -58,9 +63,10 @@ class Watch {
   /// The view was left behind by others, and this server does not know what it owed since: it does
   /// not lead in this view.
   void set_unfit() { unfit_in_ = state_.view().id; }
-  /// A member has promised a higher round than this server's.
-  bool is_overtaken() const;
-  const wire::Round& highest_promised() const { return highest_; }
+  /// The highest round of this server's order that it or another server has promised.
+  wire::Round highest_promised() const;
+  /// Another server has promised a higher round than this one.
+  bool is_overtaken() const { return highest_promised() > parts_.standing.promised; }
   /// Key up to which all members have delivered, as they say themselves or as any of them knows; 0
   /// until all of them have delivered the view.
   Seq delivered_by_all() const;
@@ -112,7 +118,6 @@ class Watch {
   std::uint64_t beat_ = 0;
   ViewId unfit_in_{};
   Instant next_{};
-  wire::Round highest_{};
   wire::Control told_;  ///< as it was written last
 };
 
