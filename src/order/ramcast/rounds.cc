@@ -13,8 +13,7 @@ using Role = Standing::Role;
 
 void Rounds::watch(Instant now, Effects& out) {
   const Standing& standing = parts_.standing;
-  const bool begun = state_.has_view() || standing.has_order();
-  if (!begun) return begin_order(now, out);
+  if (!standing.has_order()) return begin_order(now, out);
   if (watch_.must_take_over(now)) return take_over(now, false, state_.view(), out);
   if (!standing.leads()) return watch_leader(now);
   if (watch_.is_overtaken()) {
@@ -87,7 +86,7 @@ void Rounds::on_takeover(Instant now, const MemberId& from, NodeIndex node,
   if (led) lead_.end();
   decision_.reset();
   members_.end();
-  if (state_.has_view() || parts_.standing.has_order()) return;
+  if (parts_.standing.has_order()) return;
   // A process without an order takes part from now on; its base tells where.
   wire::DomainView roster = view;
   roster.id = {};
