@@ -24,6 +24,8 @@ ORDER = tuple(f"src/order/{part}" for part in (
     "field", "said_once", "member_set"))
 TOTO = ("src/order/toto/", "src/order/evs/")
 QUORUMS = ("src/order/paxos/", "src/order/ridge/")
+# Some of their cases take many times as long as others of the same suite.
+BY_CASE = ("order_explore_test", "order_ramcast_test")
 ALL = ("src/",)
 PROGRAMS = {
     "units": {"wal_test": ("src/wal/",), "wal_crash_test": ("src/wal/",),
@@ -31,7 +33,8 @@ PROGRAMS = {
               "order_membership_test": ("src/order/evs/",),
               "order_registry_test": ("src/order/registry/",), "order_test": ORDER,
               "order_paxos_test": ("src/wal/", *ORDER), "order_ridge_test": ORDER,
-              "order_toto_test": TOTO, "order_toto_hostile_test": TOTO},
+              "order_toto_test": TOTO, "order_toto_hostile_test": TOTO,
+              "order_ramcast_test": ("src/order/ramcast/",)},
     "few": {"peal-sim": ALL},
     "stories": {"scenario_test": ALL},
     "more": {"peal-sim": ALL, "order_explore_test": QUORUMS},
@@ -103,7 +106,7 @@ def parts_of(program, suites):
                 if not case.startswith("mutants_") or case.endswith("_without_it"):
                     word = "_".join(case.split("_")[:2])
                     parts.setdefault(word, []).append(f"{suite}.{case}")
-        elif program == "order_explore_test":
+        elif program in BY_CASE:
             for case in cases:
                 parts[f"{suite}.{case}"] = [f"{suite}.{case}"]
         elif cases:
