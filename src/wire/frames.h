@@ -120,6 +120,11 @@ struct Header {
   Checksum checksum = Checksum::present;  ///< not on the wire: whether the packet has a checksum
 };
 
+/// Why a packet with this value in Header::cluster is dropped by a node with another one.
+constexpr Drop drop_of_cluster(std::uint64_t packets, std::uint64_t own) {
+  return packets >> 32 == own >> 32 ? Drop::other_settings : Drop::other_cluster;
+}
+
 /// The kind field of a packet, unchecked: the value may be no known kind. nullopt if the packet is
 /// too short.
 inline std::optional<FrameKind> frame_kind_of(ByteView packet) {

@@ -114,7 +114,7 @@ HelloAnswer decode_answer(ByteView bytes) {
   if (bytes.size() == kRefusedBytes && has_step(bytes, Step::refused)) {
     const std::uint8_t why = byte_at(bytes, kDetailAt);
     const bool known = why >= static_cast<std::uint8_t>(Refusal::version) &&
-                       why <= static_cast<std::uint8_t>(Refusal::no_verbs);
+                       why <= static_cast<std::uint8_t>(Refusal::other_settings);
     answer.refused = known ? static_cast<Refusal>(why) : Refusal::version;
   }
   return answer;
@@ -122,7 +122,10 @@ HelloAnswer decode_answer(ByteView bytes) {
 
 std::optional<Refusal> judge_hello(const Hello& hello, Kind socket, const Options& options,
                                    bool has_verbs) {
-  if (hello.cluster != options.cluster) return Refusal::other_cluster;
+  if (hello.cluster != options.cluster) {
+    const bool same_name = hello.cluster >> 32 == options.cluster >> 32;
+    return same_name ? Refusal::other_settings : Refusal::other_cluster;
+  }
   const bool is_for_verbs = hello.fabric == Kind::verbs && socket == Kind::tcp;
   if (is_for_verbs && !has_verbs) return Refusal::no_verbs;
   if (hello.fabric != socket && !is_for_verbs) return Refusal::other_fabric;
@@ -173,6 +176,8 @@ std::string text_of(Refusal why, const std::string& where, const Options& option
     case Refusal::version: return line("it has another version of Peal: install the same on both");
     case Refusal::other_cluster:
       return line("it belongs to another cluster: give both nodes the same `cluster`");
+    case Refusal::other_settings:
+      return line("its cluster-wide settings differ: the logs of both nodes name them");
     case Refusal::other_node:
       return line("it is another node: compare the addresses of the nodes in both configurations");
     case Refusal::unknown_node:

@@ -60,6 +60,7 @@ enum class Refusal : std::uint8_t {
   old_incarnation,  ///< a later incarnation of the writer is connected
   other_fabric,     ///< for tcp on a Unix socket, or the other way round
   no_verbs,         ///< the owner does not use RDMA
+  other_settings,   ///< the same cluster, with other cluster-wide settings
 };
 
 void encode_hello(const Hello& hello, ByteSpan out);

@@ -375,7 +375,7 @@ void Membership::installed(Instant now, const Agreement& agreement, Effects& out
 
 void Membership::set_nodes(Instant now, const NodeList& nodes, Effects& out) {
   PEAL_ASSERT(std::binary_search(nodes.nodes.begin(), nodes.nodes.end(), self_.node));
-  reported_.clear();
+  incompatible_.clear();
   if (lists_.pending() == nodes.hash || left_) return;
   lists_.set_pending(nodes);
   peers_.configure(lists_.nodes());

@@ -20,7 +20,7 @@
 #include "order/evs/tracked_packet.h"
 #include "order/evs/vocabulary.h"
 #include "order/member_set.h"
-#include "order/said_once.h"
+#include "order/incompatible_peers.h"
 #include "wire/frames.h"
 #include "wire/trial.h"
 
@@ -178,7 +178,7 @@ class Membership {
   Attempt attempt_;
   TrackedPacket tracked_;
   LinkTrial trial_;
-  SaidOnce reported_;
+  IncompatiblePeers incompatible_;
 };
 
 }  // namespace peal::order::evs

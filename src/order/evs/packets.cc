@@ -26,8 +26,7 @@ constexpr std::uint64_t kEpochMax = std::uint64_t{1} << 62;
 bool Membership::admit(Instant now, const wire::Header& header, Effects& out) {
   const MemberId& from = header.sender;
   if (header.cluster != settings_.cluster) {
-    const bool same_name = header.cluster >> 32 == settings_.cluster >> 32;
-    const Drop reason = same_name ? Drop::other_settings : Drop::other_cluster;
+    const Drop reason = wire::drop_of_cluster(header.cluster, settings_.cluster);
     tally_.drop(reason);
     report_incompatible(header, reason, out);
     return false;
@@ -66,10 +65,8 @@ bool Membership::note(Instant now, const MemberId& member, Effects& out) {
 }
 
 void Membership::report_incompatible(const wire::Header& header, Drop reason, Effects& out) {
-  const NodeId node = lists_.is_configured(header.sender.node) ? header.sender.node : NodeId{};
-  if (!reported_.first(node, static_cast<unsigned>(reason))) return;
-  out.report({&event::incompatible_peer, place_.view, header.sender,
-              static_cast<std::uint64_t>(reason), 0});
+  incompatible_.report(header.sender, lists_.is_configured(header.sender.node),
+                       static_cast<unsigned>(reason), place_.view, out);
 }
 
 Drop Membership::check_list(Instant now, const wire::Header& header, std::uint64_t list,

@@ -23,8 +23,7 @@ bool Admission::admit(Instant now, const wire::Header& header, ViewId view, Effe
 
 Drop Admission::judge(Instant now, const wire::Header& header, ViewId view, Effects& out) {
   if (header.cluster != p_.config.cluster) {
-    const bool same_name = header.cluster >> 32 == p_.config.cluster >> 32;
-    const Drop reason = same_name ? Drop::other_settings : Drop::other_cluster;
+    const Drop reason = wire::drop_of_cluster(header.cluster, p_.config.cluster);
     report_incompatible(header, reason, view, out);
     return reason;
   }
@@ -40,11 +39,8 @@ void Admission::count(Drop reason) {
 
 void Admission::report_incompatible(const wire::Header& header, Drop reason, ViewId view,
                                     Effects& out) {
-  const bool known = p_.peers.find(header.sender.node) != nullptr;
-  const NodeId node = known ? header.sender.node : NodeId{};
-  if (!reported_.first(node, static_cast<unsigned>(reason))) return;
-  out.report(
-      {&event::incompatible_peer, view, header.sender, static_cast<std::uint64_t>(reason), 0});
+  incompatible_.report(header.sender, p_.peers.find(header.sender.node) != nullptr,
+                       static_cast<unsigned>(reason), view, out);
 }
 
 void Admission::append_counters(std::vector<Counter>& counters) const {

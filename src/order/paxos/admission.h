@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "order/incompatible_peers.h"
 #include "order/paxos/parts.h"
-#include "order/said_once.h"
 #include "wire/frames.h"
 
 namespace peal::order::paxos {
@@ -27,7 +27,7 @@ class Admission {
   void report_incompatible(const wire::Header& header, wire::Drop reason, ViewId view,
                            Effects& out);
   /// This node received another list of nodes: misconfigured nodes will be reported again.
-  void forget_reported() { reported_.clear(); }
+  void forget_reported() { incompatible_.clear(); }
 
   void append_counters(std::vector<Counter>& counters) const;
 
@@ -35,7 +35,7 @@ class Admission {
   wire::Drop judge(Instant now, const wire::Header& header, ViewId view, Effects& out);
 
   Parts p_;
-  SaidOnce reported_;
+  IncompatiblePeers incompatible_;
   std::array<std::uint64_t, static_cast<std::size_t>(wire::Drop::count_)> drops_{};
 };
 

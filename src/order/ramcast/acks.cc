@@ -83,6 +83,8 @@ bool Acks::take(Record& record, NodeIndex server, unsigned domain, const wire::C
     if (same_order || PEAL_MUTANT(rc_orders_mixed)) {
       other = {cell.round, cell.stamp};
       changed = true;
+    } else {
+      record.replaced = static_cast<wire::DomainBits>(record.replaced | (1U << domain));
     }
   }
   Said& said = record.said[server];

@@ -242,6 +242,8 @@ WaitReason RamcastEngine::why() const {
 std::optional<Leadership> RamcastEngine::leadership() const {
   const wire::Round& round = standing_.promised;
   if (!parts_.serves() || !standing_.in_step() || round == wire::Round{}) return std::nullopt;
+  const auto leader = layout_.index_of(round.coordinator.node);
+  if (!leader || !watch_.trusts(turned_, layout_.role(*leader).place)) return std::nullopt;
   return Leadership{round.coordinator, number_in_order(round)};
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "order/engine.h"
+#include "order/incompatible_peers.h"
 #include "order/ramcast/acks.h"
 #include "order/ramcast/backlogs.h"
 #include "order/ramcast/cells.h"
@@ -81,6 +82,7 @@ class RamcastEngine final : public Engine, private Delivered {
   void on_view(const wire::DomainView& before) override;
 
   // packets.cc
+  void report_incompatible(const MemberId& sender, wire::Drop reason, Effects& out);
   void dispatch(Instant now, NodeIndex node, const wire::Header& header, const BufferRef& packet,
                 Effects& out);
   void on_hello(Instant now, NodeIndex node, const wire::Header& header, const BufferRef& packet,
@@ -134,6 +136,7 @@ class RamcastEngine final : public Engine, private Delivered {
   Backlogs backlogs_;
   Members members_;
   Rounds rounds_;
+  IncompatiblePeers incompatible_;
 
   Instant turned_{};  ///< time of the last turn
   bool left_ = false;

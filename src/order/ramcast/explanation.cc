@@ -30,14 +30,17 @@ MemberId Explanation::member(NodeIndex node) const {
 WaitReason Explanation::why(Instant now) const {
   if (parts_.serves()) {
     WaitReason own = of_server(now);
-    if (own.kind != &order::wait::nothing) return own;
+    if (own.kind != &order::wait::nothing) {
+      return own.domain == 0 ? in(parts_.domain, std::move(own)) : own;
+    }
   }
   WaitReason sending = of_sender();
   if (sending.kind != &order::wait::nothing || !parts_.serves()) return sending;
   // Nothing of this node is under way. What waits outside the engine, such as for tables of groups,
   // may be for members that have not delivered as much as this one.
   std::vector<MemberId> late = state_.is_member() ? behind() : std::vector<MemberId>{};
-  return late.empty() ? sending : reason(wait::deliveries, std::move(late), state_.delivered());
+  if (late.empty()) return sending;
+  return in(parts_.domain, reason(wait::deliveries, std::move(late), state_.delivered()));
 }
 
 /// The nodes of the domain whose places have the property.
@@ -115,11 +118,34 @@ WaitReason Explanation::of_proposals(std::vector<MemberId> leader) const {
   return full.empty() ? WaitReason{} : reason(order::wait::window, std::move(full));
 }
 
-/// The message has no key: who has not acknowledged it.
+/// The domain whose order has to advance. It is not named if there is only one.
+WaitReason Explanation::in(unsigned domain, WaitReason reason) const {
+  if (parts_.layout.is_divided()) reason.domain = static_cast<Domain>(domain);
+  return reason;
+}
+
+/// Nodes of the domain to which this one has no connection.
+std::vector<MemberId> Explanation::closed(unsigned domain) const {
+  std::vector<MemberId> found;
+  for (const NodeIndex server : parts_.layout.servers(domain)) {
+    if (server != parts_.index && !links_.open(server)) found.push_back(member(server));
+  }
+  return found;
+}
+
+/// The message has no key: one of its domains has proposed no timestamp that counts, or has no
+/// majority that has acknowledged the timestamps.
 WaitReason Explanation::of_message(const Record& record) const {
-  std::vector<MemberId> who;
+  const Seq seq = record.own.key;
+  for (unsigned domain = 1; domain <= parts_.layout.domains(); ++domain) {
+    if (((record.head.to >> domain) & 1U) == 0 || domain == parts_.domain) continue;
+    if (((record.replaced >> domain) & 1U) != 0) return in(domain, reason(wait::replaced, {}, seq));
+    if (record.others[domain].key != 0) continue;
+    return in(domain, reason(wait::timestamp, closed(domain), seq));
+  }
   for (unsigned domain = 1; domain <= parts_.layout.domains(); ++domain) {
     if (((record.head.to >> domain) & 1U) == 0) continue;
+    std::vector<MemberId> who;
     for (const NodeIndex server : parts_.layout.servers(domain)) {
       const bool own = server == parts_.index;
       const bool agrees =
@@ -127,25 +153,41 @@ WaitReason Explanation::of_message(const Record& record) const {
               : record.said[server].acknowledged && record.said[server].digest == record.digest;
       if (!agrees) who.push_back(member(server));
     }
+    if (parts_.layout.servers(domain).size() - who.size() >= parts_.layout.quorum(domain)) continue;
+    return in(domain, reason(wait::acknowledgements, std::move(who), seq));
   }
-  return reason(wait::acknowledgements, std::move(who), record.own.key);
+  return in(parts_.domain, reason(wait::acknowledgements, {}, seq));
+}
+
+/// A message of this node to these domains has no place.
+WaitReason Explanation::of_place(wire::DomainBits domains) const {
+  WaitReason first;
+  for (unsigned domain = 1; domain <= parts_.layout.domains(); ++domain) {
+    if (((domains >> domain) & 1U) == 0) continue;
+    std::vector<MemberId> gone = closed(domain);
+    const std::size_t reached = parts_.layout.servers(domain).size() - gone.size();
+    WaitReason each = in(domain, reason(wait::place, std::move(gone)));
+    if (reached < parts_.layout.quorum(domain)) return each;
+    if (first.kind == &order::wait::nothing) first = std::move(each);
+  }
+  return first;
 }
 
 /// This node's oldest message has no place, or is not delivered by all.
 WaitReason Explanation::of_sender() const {
   if (sender_.lacks_space()) return reason(order::wait::window, behind());
   if (sender_.idle()) return {};
-  const bool placed = sender_.waiting() == 0;
-  const wire::DomainBits domains = placed ? sender_.oldest_to() : sender_.waiting_for();
+  if (sender_.waiting() != 0) return of_place(sender_.waiting_for());
+  if (!sender_.is_full()) return {};
   std::vector<MemberId> who;
+  const wire::DomainBits domains = sender_.oldest_to();
   for (unsigned domain = 1; domain <= parts_.layout.domains(); ++domain) {
     if (((domains >> domain) & 1U) == 0) continue;
     for (const NodeIndex server : parts_.layout.servers(domain)) {
       if (server != parts_.index) who.push_back(member(server));
     }
   }
-  if (!placed) return reason(wait::place, std::move(who));
-  return sender_.is_full() ? reason(order::wait::window, std::move(who)) : WaitReason{};
+  return reason(order::wait::window, std::move(who));
 }
 
 }  // namespace peal::order::ramcast

@@ -38,6 +38,9 @@ class Explanation {
   WaitReason of_sender() const;
   WaitReason of_proposals(std::vector<MemberId> leader) const;
   WaitReason of_message(const Record& record) const;
+  WaitReason of_place(wire::DomainBits domains) const;
+  std::vector<MemberId> closed(unsigned domain) const;
+  WaitReason in(unsigned domain, WaitReason reason) const;
   template <class Property>
   std::vector<MemberId> servers_that(Property has) const;
   std::vector<MemberId> unheard(Instant now) const;

@@ -16,7 +16,8 @@ Layout::Layout(std::vector<NodeId> nodes, std::vector<std::vector<NodeId>> domai
   for (unsigned domain = 1; domain <= domains.size(); ++domain) {
     for (const NodeId node : domains[domain - 1]) {
       const auto index = index_of(node);
-      PEAL_ASSERT(index && roles_[*index].domain == 0);
+      if (!index) continue;  // there is no such node (yet)
+      PEAL_ASSERT(roles_[*index].domain == 0);
       NodeRole& role = roles_[*index];
       role.domain = domain;
       role.place = static_cast<Place>(servers_[domain].size());

@@ -26,7 +26,8 @@ struct NodeRole {
 class Layout {
  public:
   /// `nodes`: all configured nodes, sorted. `domains`: element i is domain i + 1; sorted, disjoint,
-  /// at most kDomainNodesMax nodes each. Without domains, all nodes are domain 1.
+  /// at most kDomainNodesMax nodes each. Numbers that are not among `nodes` do not count. Without
+  /// domains, all nodes are domain 1.
   Layout(std::vector<NodeId> nodes, std::vector<std::vector<NodeId>> domains);
 
   std::size_t nodes() const { return roles_.size(); }

@@ -43,6 +43,7 @@ struct Record {
   Seq acknowledged{};                                 ///< their key; 0: nothing is acknowledged
   Seq key{};                                          ///< the final key; 0: unknown
   Seq heard{};                                        ///< see Lead::on_hearsay()
+  wire::DomainBits replaced = 0;  ///< domains that have lost the order of their stamp
   bool found = false;                                 ///< the key was found here, and not heard of
   bool delivered = false;
   bool listed = false;   ///< in Messages::pending()

@@ -20,20 +20,31 @@ inline constexpr WaitKind beginning{
     "all nodes of the domain to be there: its order has not begun yet", true};
 /// Most nodes of the domain have restarted: in memory, the order is lost.
 inline constexpr WaitKind lost{"domain_lost",
-                               "all nodes of the domain to be stopped, and started again: most of "
-                               "them have restarted, and the "
-                               "order was lost; {who} still {has} it",
+                               "all nodes to be stopped, and started again: most nodes of the "
+                               "domain have restarted, and its order was lost; {who} still {has} it",
                                {},
                                true};
+/// A message is bound to an order that another domain has lost.
+inline constexpr WaitKind replaced{
+    "order_replaced",
+    "all nodes to be stopped, and started again: the domain has lost its order and begun another "
+    "one, and the message that may come at position {seq} belongs to the lost one"};
 /// {who}: the leader.
 inline constexpr WaitKind readmission{
     "readmission", "{who} to take this node into the view of its domain again",
     "a leader that takes this node into the view of its domain again"};
-/// {who}: nodes of all domains of the message that have not acknowledged it.
+/// {who}: nodes of a domain of the message that are not connected.
+inline constexpr WaitKind timestamp{
+    "timestamp",
+    "a timestamp for the message that may come at position {seq}; {who} {is} not connected",
+    "the leader to propose a timestamp for the message that may come at position {seq}"};
+/// {who}: nodes of a domain of the message that have not acknowledged it, and most of them have to.
 inline constexpr WaitKind acknowledgements{
     "acknowledgements", "{who} to acknowledge the message that may come at position {seq}"};
-/// {who}: nodes of the domains of this node's oldest message without a place.
-inline constexpr WaitKind place{"place", "{who} to give a place to a message of this node"};
+/// {who}: nodes of a domain of this node's oldest message without a place that are not connected.
+inline constexpr WaitKind place{"place",
+                                "a place for a message of this node; {who} {is} not connected",
+                                "the leader to give a place to a message of this node"};
 
 /// {who}: members of the view. {seq}: what this node has delivered.
 inline constexpr WaitKind deliveries{"deliveries",

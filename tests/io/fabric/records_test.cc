@@ -209,7 +209,7 @@ TEST(FabricHello, AnswersAreReadAsTheyWereWritten) {
     EXPECT_FALSE(decode_answer(ByteView(bytes).first(size)).welcome);
   }
   bytes.resize(kRefusedBytes);
-  for (int why = 1; why <= static_cast<int>(Refusal::no_verbs); ++why) {
+  for (int why = 1; why <= static_cast<int>(Refusal::other_settings); ++why) {
     encode_refused(static_cast<Refusal>(why), bytes);
     const auto refused = decode_answer(bytes).refused;
     EXPECT_EQ(refused, static_cast<Refusal>(why));
@@ -231,7 +231,8 @@ TEST(FabricHello, IsJudgedByAllThatItSays) {
     change(hello);
     return judge_hello(hello, fabric::Kind::tcp, owner, false);
   };
-  EXPECT_EQ(judge([](Hello& hello) { hello.cluster = 8; }), Refusal::other_cluster);
+  EXPECT_EQ(judge([](Hello& hello) { hello.cluster += 1ULL << 32; }), Refusal::other_cluster);
+  EXPECT_EQ(judge([](Hello& hello) { hello.cluster += 1; }), Refusal::other_settings);
   EXPECT_EQ(judge([](Hello& hello) { hello.owner = {3}; }), Refusal::other_node);
   EXPECT_EQ(judge([](Hello& hello) { hello.writer.node = {3}; }), Refusal::unknown_node);
   EXPECT_EQ(judge([](Hello& hello) { hello.sealed = true; }), Refusal::key_unwanted);
