@@ -222,6 +222,7 @@ namespace peal::sim_hooks {
   X(rc_checksum_ignored, "records in memory are used whatever their checksums say")               \
   X(rc_active_at_once, "a leader delivers before a quorum has its base")                          \
   X(rc_backlog_forgotten, "nobody retains what a view owes to the members that it excludes")      \
+  X(rc_base_has_units, "a base counts as if it had the units of its entries")                     \
   X(rc_base_for_owed, "an excluded member gets a base before it has what its view owes to it")    \
   X(rc_causes_ignored, "a leader proposes below the key that a message comes behind")             \
   X(rc_clock_lost, "a new leader does not take over the clocks of the members")                   \
@@ -233,11 +234,14 @@ namespace peal::sim_hooks {
   X(rc_joins_unknowing, "a server is admitted that does not know the present view")               \
   X(rc_later_rounds_count, "a server delivers by keys of rounds that it does not know yet")       \
   X(rc_lead_without_units, "a leader begins without the units of its base")                       \
+  X(rc_logged_unit_lost, "a unit of the log is lost if no buffer is free")                        \
   X(rc_lost_units_stay, "a base has messages whose units nobody has")                             \
   X(rc_mark_without_clock, "a leader's mark certifies all keys, not only those up to its clock")  \
   X(rc_no_body_no_stamp, "a timestamp without its unit blocks nothing")                           \
   X(rc_no_space_no_stamp, "a base is taken without messages that have no space")                  \
   X(rc_placed_is_held, "an entry in memory counts, though its server cannot take it yet")         \
+  X(rc_told_too_early, "a server outside takes from others where messages come that it delivers") \
+  X(rc_units_leave, "a server is replaced that may be one of few with a message's unit")          \
   X(rc_window_ignored, "members get messages for which they have no space")                       \
   X(rc_old_stamps_count, "a base has timestamps of members in older rounds")                      \
   X(rc_one_holder_less, "a message is committed with one member less than a majority")            \
@@ -245,6 +249,8 @@ namespace peal::sim_hooks {
   X(rc_overwritten_lost, "what a slot had is not retained for members that a view excludes")      \
   X(rc_own_clock_certifies, "a member takes its own clock for that of its leader")                \
   X(rc_places_out_of_order, "a readmitted node delivers before it knows its earlier places")      \
+  X(rc_past_in_base, "a base may have messages that its leader knows to be past")                 \
+  X(rc_past_keys_forgotten, "keys of finished incarnations are not told to other domains")        \
   X(rc_past_taken_again, "messages that are past are taken again")                                \
   X(rc_quorum_not_needed, "a candidate leads with the answer of one member less")                 \
   X(rc_relays_in_any_order, "relayed messages are taken before earlier ones of their sender")     \

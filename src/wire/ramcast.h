@@ -93,7 +93,7 @@ struct MemberState {
   std::vector<StateRecord> records;  ///< at most kStateRecordsMax
   friend bool operator==(const MemberState&, const MemberState&) = default;
 };
-inline constexpr std::uint16_t kStatePartsMax = 1'024;
+inline constexpr std::uint16_t kStatePartsMax = 65'000;
 inline constexpr std::size_t kStateRecordsMax = 512;
 /// Bytes of a record for so many domains.
 constexpr std::size_t state_record_bytes(std::size_t domains) { return 48 + 8 * domains; }

@@ -35,8 +35,9 @@ constexpr Row kRows[] = {
     {Mutant::rc_released_before_view, 1},
     {Mutant::rc_released_in_other_view, 1},
     {Mutant::rc_released_by_one, 2},
-    {Mutant::rc_revoke_forgotten, 102, Strain::hard},
+    {Mutant::rc_revoke_forgotten, 2, Strain::hard},
     {Mutant::rc_sets_mixed, 4},
+    {Mutant::rc_told_too_early, 32},
 };
 
 class RamcastMutants : public testing::TestWithParam<Row> {};

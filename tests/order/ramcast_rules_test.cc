@@ -226,6 +226,125 @@ TEST(RamcastRules, StampsOfALostOrderAreNotReplaced) {
   expect_needed(Mutant::rc_orders_mixed, a_domain_that_lost_its_order);
 }
 
+/// Server 0 stops for a moment, comes back, and gets a base of the round of server 1, which names a
+/// message whose unit only server 1 and the sender have. Both crash.
+std::string a_base_without_units() {
+  Shape shape{.domains = {3}, .outsiders = 1};
+  shape.options.repair = seconds(1);
+  const auto world = connected(shape);
+  world->pause(0);
+  if (!wait_for_leader(*world, 1)) return "no other leader";
+  for (const std::uint32_t server : {0U, 2U}) world->cut(3, server);
+  world->cut(1, 2, Area::log);
+  const std::uint64_t proposals = world->engine(1).counts().proposals;
+  world->submit(3, 1, 60);
+  const auto proposed = [&] { return world->engine(1).counts().proposals > proposals; };
+  if (!world->run_until(proposed, milliseconds(5))) return "not proposed";
+  world->resume(0);
+  world->run(milliseconds(10));
+  world->crash(1);
+  world->crash(3);
+  world->heal_all();
+  return end_of(*world);
+}
+
+TEST(RamcastRules, ABaseHasNoUnits) {
+  expect_needed(Mutant::rc_base_has_units, a_base_without_units);
+}
+
+/// A sender has sent a message to both domains, and comes back as another incarnation. The first
+/// domain has delivered the message and is done with the former one. In the second domain the
+/// leader crashes before a majority of it knows the key.
+std::string a_finished_sender() {
+  Shape shape = shape_of(3, 1);
+  shape.domains.push_back(3);
+  shape.options.repair = milliseconds(100);
+  const auto world = connected(shape);
+  world->submit(6, 0, 60);
+  if (!world->run_until([&] { return world->is_quiet(); }, seconds(1))) return "not connected";
+  const std::uint64_t before = world->delivered(0);
+  for (const std::uint32_t server : {4U, 5U}) world->cut(3, server, Area::cells);
+  world->cut(6, 5);
+  world->submit(6, 0, 60);
+  const auto delivered = [&] {
+    return world->delivered(0) > before && world->delivered(1) > before &&
+           world->delivered(2) > before;
+  };
+  if (!world->run_until(delivered, milliseconds(50))) return "not delivered";
+  world->crash(6);
+  world->start(6);
+  world->submit(6, 1, 60);
+  world->run(milliseconds(30));
+  world->crash(3);
+  return end_of(*world);
+}
+
+TEST(RamcastRules, KeysOfFinishedSendersAreTold) {
+  expect_needed(Mutant::rc_past_keys_forgotten, a_finished_sender);
+}
+
+/// Server 2 stops behind the timestamp of a message, without its unit, and is excluded. The others
+/// deliver the message, and later one more of its sender, which the other domain delivers, too.
+/// Then server 1, which does not know that key yet, leads with server 2. Another message comes
+/// behind.
+std::string a_member_that_lags() {
+  Shape shape = shape_of(3, 2);
+  shape.domains.push_back(1);
+  const auto world = connected(shape);
+  world->submit(4, 0, 60);
+  if (!world->run_until([&] { return world->is_quiet(); }, seconds(1))) return "not connected";
+  world->cut(4, 2);
+  for (const std::uint32_t server : {0U, 1U, 3U}) world->cut(server, 2, Area::cells);
+  world->pause(2);
+  const std::uint64_t before = world->delivered(1);
+  world->submit(4, 0, 60);
+  const auto excluded = [&] { return world->view(1).size() == 2 && world->delivered(1) > before; };
+  if (!world->run_until(excluded, seconds(2))) return "not excluded";
+  world->run(milliseconds(20));
+  world->cut(0, 1, Area::cells);
+  const std::uint64_t former = world->delivered(3);
+  world->submit(4, 0, 60);
+  const auto far = [&] { return world->delivered(3) > former; };
+  if (!world->run_until(far, milliseconds(10))) return "not delivered";
+  world->submit(5, 1, 60);  // behind that one
+  world->run(microseconds(200));
+  world->crash(0);
+  world->resume(2);
+  world->run(milliseconds(500));
+  return end_of(*world);
+}
+
+TEST(RamcastRules, APastMessageIsNoLostOne) {
+  expect_needed(Mutant::rc_past_in_base, a_member_that_lags);
+}
+
+/// Server 1 has few free buffers. It and the leader alone have the messages, when the leader and the
+/// sender crash.
+std::string a_member_without_buffers() {
+  Shape shape{.domains = {3}, .outsiders = 1};
+  shape.options.repair = seconds(1);
+  const auto world = connected(shape);
+  const std::uint64_t before = world->delivered(0);
+  world->cut(3, 2);
+  world->cut(0, 2);
+  world->cut(3, 1, Area::messages);
+  world->take_buffers(1, kBuffersForPackets + 10);
+  for (int i = 0; i < 50; ++i) world->submit(3, 1, 60);
+  const auto delivered = [&] { return world->delivered(0) >= before + 50; };
+  if (!world->run_until(delivered, milliseconds(10))) return "not delivered";
+  const std::uint64_t all = world->delivered(0);
+  world->crash(0);
+  world->crash(3);
+  world->run(milliseconds(300));
+  world->give_buffers(1);
+  const std::string wrong = end_of(*world);
+  return wrong.empty() && world->delivered(2) != all ? "lost" : wrong;
+}
+
+TEST(RamcastRules, AUnitOfTheLogNeedsNoBuffer) {
+  expect_needed(Mutant::rc_logged_unit_lost, a_member_without_buffers);
+}
+
 /// Members whose knowledge of releases is late, and servers without a base, while the leaders
 /// change.
 std::string leaders_that_nobody_hears() {

@@ -537,6 +537,41 @@ TEST(RamcastScenarios, MembersThatLagCrashInTwoDomains) {
   for (std::uint64_t seed = 0; seed < 3; ++seed) expect_views_without_members_that_lag(seed);
 }
 
+/// Server 2 has not delivered the view that took in a new incarnation of server 1, as its
+/// application takes nothing, when the leader crashes. It asks with the former view first.
+TEST(RamcastScenarios, ACandidateWithAnOldViewDoesNotStopTheOthers) {
+  const auto world = settled({.domains = {3}, .outsiders = 1});
+  world->crash(1);
+  ASSERT_TRUE(world->run_until([&] { return world->view(0).size() == 2; }, seconds(2)));
+  ASSERT_TRUE(world->run_until([&] { return world->is_settled(); }, seconds(2)));
+  world->set_room(2, 0);
+  world->submit(3, 1, 60);
+  world->start(1);
+  ASSERT_TRUE(world->run_until([&] { return world->view(1).size() == 3; }, seconds(2)));
+  EXPECT_EQ(world->view(2).size(), 2U);
+  world->crash(0);
+  ASSERT_TRUE(world->run_until([&] { return world->leader(1).has_value(); }, seconds(2)));
+  world->set_room(2, 1'000);
+  end_well(*world);
+}
+
+/// Servers 2, 3 and 4 do not hear the leader, and server 1 does, for as long as this lasts.
+TEST(RamcastScenarios, AServerThatHearsTheLeaderDoesNotHoldUpTheOthers) {
+  const auto world = settled({.domains = {5}, .outsiders = 1});
+  ASSERT_EQ(world->leader(1), 0U);
+  for (const std::uint32_t server : {2U, 3U, 4U}) {
+    world->cut(0, server);
+    world->cut(server, 0);
+  }
+  submit_some(*world, 5, 1, 20);
+  const auto delivered = [&] {
+    return world->delivered(1) == 20 && world->delivered(2) == 20 && world->delivered(4) == 20;
+  };
+  EXPECT_TRUE(world->run_until(delivered, seconds(2)));
+  world->heal_all();
+  end_well(*world);
+}
+
 TEST(RamcastScenarios, AnExcludedMemberGetsWhatItsLastViewOwesToIt) {
   const auto world = settled({.domains = {3}, .outsiders = 1});
   submit_some(*world, 3, 1, 10);

@@ -46,6 +46,7 @@ struct World::Node final : public Host {
   MemberId self{};
   std::uint64_t epochs = 100;
   std::unique_ptr<BufferPool> pool;
+  std::vector<BufferRef> buffers;  ///< see take_buffers()
   std::unique_ptr<sim::SimMemory> memory;
   std::unique_ptr<RamcastEngine> engine;
   std::deque<Sent> queue;
@@ -61,6 +62,7 @@ struct World::Node final : public Host {
   std::optional<Instant> armed;
   Seq largest = 0;  ///< key that was delivered or told
   std::vector<Seq> keys, places;
+  std::set<Seq> elsewhere;  ///< keys of its messages of which it was told that others deliver them
   std::map<MemberId, std::uint32_t> last;  ///< number of the last message of each sender
   std::vector<MemberId> view;
   ViewId view_id{};
@@ -76,8 +78,9 @@ class World::Output final : public Effects {
   void multicast(Lane /*lane*/, const BufferRef& /*packet*/) override {
     world_.complain("a multicast");
   }
-  void originate(const ViewId& /*view*/, Seq seq) override {
+  void originate(const ViewId& view, Seq seq) override {
     node_.places.push_back(seq);
+    if (view == ViewId{}) node_.elsewhere.insert(seq);
     node_.largest = std::max(node_.largest, seq);
     if (node_.places.size() > node_.pulled.size()) return world_.complain("a place for no unit");
     const Sent& sent = node_.pulled[node_.places.size() - 1];
@@ -130,6 +133,7 @@ void World::start(std::uint32_t index) {
   node.memory = fabric_.attach(node.self, [this, index] { wake(index); });
   node.keys.clear();
   node.places.clear();
+  node.elsewhere.clear();
   node.last.clear();
   node.view.clear();
   node.view_id = {};
@@ -166,6 +170,7 @@ void World::crash(std::uint32_t index) {
   node.packets.clear();
   node.queue.clear();
   node.pulled.clear();
+  node.buffers.clear();
   node.pool.reset();
   node.paused = false;
   ++node.timer;
@@ -297,6 +302,13 @@ void World::send(std::uint32_t from, NodeId to, const BufferRef& packet) {
   });
 }
 
+void World::take_buffers(std::uint32_t index, std::uint32_t free) {
+  Node& node = *nodes_[index];
+  while (node.pool->free_count() > free) node.buffers.push_back(node.pool->take());
+}
+
+void World::give_buffers(std::uint32_t index) { nodes_[index]->buffers.clear(); }
+
 void World::inject(std::uint32_t index, ByteView bytes) {
   nodes_[index]->packets.emplace_back(bytes.begin(), bytes.end());
   wake(index);
@@ -347,6 +359,7 @@ void World::on_delivery(Node& node, const Delivery& delivery) {
     complain(who + "a message of another domain");
   }
   if (sender == node.self && node.places.size() < number) complain(who + "a unit before its place");
+  if (node.elsewhere.contains(delivery.seq)) complain(who + "delivers what others should");
   if (delivery.seq <= sent.after) complain(who + "a message before its cause");
   if (!node.keys.empty() && node.keys.back() >= delivery.seq) complain(who + "keys do not ascend");
   if (delivery.view != node.view_id) complain(who + "delivered in another view");

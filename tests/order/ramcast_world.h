@@ -98,6 +98,9 @@ class World {
   /// The members of the node's view.
   std::vector<NodeId> view(std::uint32_t node) const;
   void set_room(std::uint32_t node, std::uint32_t units);
+  /// Others than the engine use all buffers of the process but `free`.
+  void take_buffers(std::uint32_t node, std::uint32_t free);
+  void give_buffers(std::uint32_t node);
   /// Called for each packet that is sent.
   using Observer = std::function<void(std::uint32_t from, ByteView packet)>;
   void observe(Observer observer) { observer_ = std::move(observer); }

@@ -69,7 +69,7 @@ TEST(WireRamcastGolden, ChangesOfTheLeader) {
   state.view = first;
   state.proposed = view_of({1'649, kB}, 0b11, {kA, kB});
   state.part = 1;
-  state.parts = kStatePartsMax;
+  state.parts = 1'024;
   state.records.push_back({kA, golden_head(), 1'634, 1'650, true});
   state.records.push_back({kC, head_of(1, 0, 0x8000, Service::safe, {kCounterMax}), 0, 0, false});
   expect_golden_frame("v1-member-state", RamcastKind::state, kD, state, decode_member_state,

@@ -63,7 +63,7 @@ const char* broken_rule(const MemberState& state) {
   if (!is_counter(state.delivered)) return "state.delivered";
   if (const char* rule = broken_view(state.view)) return rule;
   if (const char* rule = broken_view(state.proposed)) return rule;
-  if (state.parts < 1 || state.parts > 1'024 || state.part >= state.parts) return "state.part";
+  if (state.parts < 1 || state.parts > 65'000 || state.part >= state.parts) return "state.part";
   if (state.records.size() > 512) return "state.records";
   for (const StateRecord& record : state.records) {
     if (!is_node(record.sender)) return "record.sender";

@@ -120,6 +120,7 @@ void RamcastEngine::turn(Instant now, Effects& out) {
     if (watch_.beat_is_due(now)) at_beat(now, out);
     backlogs_.on_timer(now, out);
   }
+  messages_.restore();
   again_ = false;
   int passes = 0;
   while (pass(now, out)) {

@@ -51,7 +51,8 @@ bool Follower::take(const wire::LogEntry& entry, ByteView unit) {
     case wire::LogKind::view: {
       wire::DomainView view;
       const bool good = wire::decode_domain_view(unit, view) == wire::Drop::none &&
-                        view.id.number == entry.stamp && is_own_stamp(entry.stamp);
+                        view.id.number == entry.stamp && is_own_stamp(entry.stamp) &&
+                        is_view(view) && outlet_.may_add(entry.stamp);
       if (!good) {
         parts_.drop(wire::Drop::bad_value);
         return false;
@@ -75,7 +76,7 @@ bool Follower::take_base(const wire::LogEntry& entry, ByteView unit) {
   bool good = entry.number < kFirstEntry && base_.size() < kBaseEntriesMax;
   if (entry.kind == wire::LogKind::base_view) {
     good = good && wire::decode_domain_view(unit, each.view) == wire::Drop::none &&
-           each.view.id.number == entry.stamp;
+           each.view.id.number == entry.stamp && is_view(each.view);
   }
   if (!good) {
     parts_.drop(wire::Drop::bad_value);
@@ -89,7 +90,9 @@ bool Follower::take_base(const wire::LogEntry& entry, ByteView unit) {
 /// timestamps are void.
 bool Follower::end_base(const wire::LogEntry& entry, ByteView unit) {
   wire::DomainView view;
-  if (wire::decode_domain_view(unit, view) != wire::Drop::none || entry.key < kFirstEntry) {
+  const bool good = wire::decode_domain_view(unit, view) == wire::Drop::none &&
+                    entry.key >= kFirstEntry && parts_.clock.believes_clock(entry.stamp);
+  if (!good) {
     parts_.drop(wire::Drop::bad_value);
     return false;
   }
@@ -147,6 +150,7 @@ bool Follower::adopt(const BaseEntry& each) {
   const wire::LogEntry& entry = each.entry;
   if (entry.kind == wire::LogKind::base_view) {
     if (each.view.id.number > state_.view().id.number) {
+      if (!outlet_.may_add(each.view.id.number)) return false;
       outlet_.add_view(each.view, entry.key, entry.key == 0);
     }
     return true;
@@ -173,8 +177,10 @@ bool Follower::adopt(const BaseEntry& each) {
   if (record == nullptr) return row != nullptr && index <= row->released;
   if (record->delivered) return true;
   if (entry.stamp != 0) {
+    const bool places = record->key == 0 && entry.key == 0;
+    if (places && !outlet_.may_add(entry.stamp)) return false;
     adopt_stamp(*record, reader_.round(), entry.stamp);
-    if (record->key == 0 && entry.key == 0) outlet_.add(*record);
+    if (places) outlet_.add(*record);
   }
   messages_.list(*record, now_ + parts_.options.repair);
   if (entry.key != 0) acks_.commit(*record, entry.key);
@@ -207,18 +213,16 @@ bool Follower::take_proposal(const wire::LogEntry& entry, ByteView unit) {
     return false;
   }
   if (record->own.round == reader_.round()) return true;
+  if (!outlet_.may_add(entry.stamp)) {
+    parts_.drop(wire::Drop::bad_value);
+    return false;
+  }
   parts_.clock.raise(clock_of(entry.stamp));
   record->own = {reader_.round(), entry.stamp};
   record->entry = entry.number;
   record->inlined = !unit.empty();
   if (!unit.empty() && !record->has_body) {
-    BufferRef body = parts_.pool.take(0, static_cast<std::uint32_t>(unit.size()));
-    if (body) {
-      std::copy(unit.begin(), unit.end(), body.data());
-      messages_.put_body(*messages_.find_row(entry.sender), *record, std::move(body));
-    } else {
-      ++parts_.counts.no_buffer;  // the unit comes from its sender, or from another server
-    }
+    messages_.put_logged(*messages_.find_row(entry.sender), *record, unit);
   }
   if (!PEAL_MUTANT(rc_no_body_no_stamp) || record->has_body) outlet_.add(*record);
   messages_.list(*record, now_ + parts_.options.repair);

@@ -52,6 +52,10 @@ class Follower final : public LogTaker {
   bool is_own_stamp(Seq stamp) const {
     return domain_of_key(stamp) == parts_.domain && parts_.clock.believes(stamp);
   }
+  bool is_view(const wire::DomainView& view) const {
+    return parts_.layout.is_roster(view.roster, parts_.domain) &&
+           parts_.clock.believes(view.id.number);
+  }
 
   const Parts& parts_;
   Messages& messages_;

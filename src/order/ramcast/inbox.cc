@@ -34,7 +34,10 @@ bool Inbox::read_next(Instant now, NodeIndex sender, Row& row) {
   const std::size_t bytes = wire::peek_slot(begin, index);
   if (bytes <= wire::kSlotFixedBytes || bytes > slot_stride(parts_.options)) return false;
   if (bytes > parts_.pool.slab_bytes()) return false;
-  BufferRef buffer = parts_.pool.take(0, static_cast<std::uint32_t>(bytes));
+  BufferRef buffer;
+  if (parts_.has_buffer_for_unit()) {
+    buffer = parts_.pool.take(0, static_cast<std::uint32_t>(bytes));
+  }
   if (!buffer) {
     ++parts_.counts.no_buffer;
     return false;
@@ -66,7 +69,7 @@ bool Inbox::read_next(Instant now, NodeIndex sender, Row& row) {
 
 bool Inbox::is_legal(const wire::MessageHead& head) const {
   return (head.to & ~parts_.layout.all()) == 0 && ((head.to >> parts_.domain) & 1U) != 0 &&
-         parts_.clock.believes(head.after);
+         parts_.clock.believes_cause(head.after);
 }
 
 bool Inbox::put(Instant now, Row& row, const MemberId& sender, const wire::MessageHead& head,
@@ -106,6 +109,7 @@ bool Inbox::put_relayed(Instant now, const MemberId& sender, const wire::Message
   if (named && known->has_body) return false;
   if (!named && index != row->next && !PEAL_MUTANT(rc_relays_in_any_order)) return false;
   if (!named && index < row->next) return false;
+  if (!named && !parts_.has_buffer_for_unit()) return false;
   return put(now, *row, sender, head, unit);
 }
 

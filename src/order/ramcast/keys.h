@@ -64,9 +64,17 @@ class Clock {
     return ++value_;
   }
   void raise(std::uint64_t least) { value_ = std::max(value_, least); }
-  /// True if a key of another process may be used.
-  bool believes(Seq key) const {
-    return clock_of(key) <= kClockMax - 1 && clock_of(key) <= value_ + kClockStepMax;
+  /// True if a key of another server may be used.
+  bool believes(Seq key) const { return believes_clock(clock_of(key)); }
+  bool believes_clock(std::uint64_t clock) const {
+    return clock < kClockMax && clock <= value_ + kClockStepMax;
+  }
+  /// True if a message may come behind this key, of which its sender says so. Leaders propose above
+  /// it: with many such messages, one sender could use up all clocks.
+  bool believes_cause(Seq key) const {
+    constexpr std::uint64_t kMost = kClockMax / 2, kStep = 1U << 24;
+    const std::uint64_t clock = clock_of(key);
+    return believes(key) && (clock <= kMost || clock <= value_ + kStep);
   }
 
  private:

@@ -33,6 +33,14 @@ class Layout {
   std::size_t nodes() const { return roles_.size(); }
   const NodeRole& role(NodeIndex index) const { return roles_[index]; }
   std::optional<NodeIndex> index_of(NodeId node) const;
+  /// These are incarnations of the domain's servers, one of each.
+  template <class Members>
+  bool is_roster(const Members& members, unsigned domain) const {
+    return std::equal(members.begin(), members.end(), servers_[domain].begin(),
+                      servers_[domain].end(), [this](const MemberId& member, NodeIndex server) {
+                        return member.node == roles_[server].node;
+                      });
+  }
   /// The configuration has domains. If not, hosts name none, and all nodes are one.
   bool is_divided() const { return is_divided_; }
   /// Number of domains; their numbers are 1 to domains().

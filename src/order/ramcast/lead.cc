@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "base/assert.h"
 #include "base/hooks.h"
@@ -90,13 +91,19 @@ void Lead::begin_order(const Decision& decision) {
   std::size_t next = 0;
   const auto add_views_below = [&](Seq stamp) {
     for (; next < views.size() && views[next]->id.number < stamp; ++next) {
+      if (!outlet_.may_add(views[next]->id.number)) {
+        parts_.drop(wire::Drop::bad_value);
+        continue;
+      }
       outlet_.add_view(*views[next], kFirstEntry - 1, views[next] == &decision.view);
     }
   };
   for (const BaseMessage& message : decision.messages) {
     Record* record = messages_.find(message.id);
     if (record == nullptr || record->delivered) continue;
-    if (message.stamp != 0) {
+    if (message.stamp != 0 && !outlet_.may_add(message.stamp)) {
+      parts_.drop(wire::Drop::bad_value);  // two messages with one timestamp
+    } else if (message.stamp != 0) {
       adopt_stamp(*record, parts_.standing.promised, message.stamp);
       if (record->key == 0 && message.key == 0) {
         add_views_below(message.stamp);
@@ -265,19 +272,37 @@ bool Lead::propose(Record& record) {
   return true;
 }
 
+/// A majority holds the entry, and its unit if it has one. Servers whose base stands for the entry
+/// have the unit if they acknowledge the message.
+bool Lead::is_held(const Inlined& each, unsigned at_once) const {
+  unsigned holders = 0;
+  if (is_unit(each)) {
+    holders = log_.holders_of_unit(each.entry, at_once);
+    for (const NodeIndex server : parts_.layout.servers(parts_.domain)) {
+      const Said& said = each.record->said[server];
+      if (said.acknowledged && said.round == parts_.standing.synchronized) {
+        holders |= 1U << parts_.layout.role(server).place;
+      }
+    }
+  } else {
+    holders = log_.holders(each.entry, at_once);
+  }
+  auto count = static_cast<unsigned>(std::popcount(holders));
+  if (PEAL_MUTANT(rc_one_holder_less)) ++count;
+  return count >= parts_.quorum();
+}
+
 bool Lead::find_keys() {
   bool changed = false;
   std::uint64_t to_tell = 0;
   const unsigned at_once = inlined_.empty() ? 0 : taking_at_once();
-  while (!inlined_.empty() && log_.is_held(inlined_.front().entry, at_once)) {
+  while (!inlined_.empty()) {
     const Inlined first = inlined_.front();
+    const bool placed = is_unit(first) && first.record->key != 0;
+    if (!placed && !is_held(first, at_once)) break;
     // The majority that holds this message might not have the unit of the sender's former one, and
     // then a later leader could place that behind this one.
-    const bool message = first.record != nullptr && first.key == 0;
-    if (message && first.record->entry == first.entry &&
-        !follows_placed(messages_, *first.record)) {
-      break;
-    }
+    if (is_unit(first) && !placed && !follows_placed(messages_, *first.record)) break;
     inlined_.pop_front();
     changed = true;
     if (first.key != 0) {

@@ -62,11 +62,15 @@ class Lead {
   bool can_keep(Place place) const {
     return !state_.is_member(place) || state_.is_recent(watch_.released_by(place));
   }
-  /// Bit i: the server at place i takes at once what is in its memory, see LeaderLog::is_held().
+  /// Bit i: the server at place i takes at once what is in its memory, see LeaderLog::holders().
   unsigned taking_at_once() const;
   bool propose();
   bool propose(Record& record);
   bool find_keys();
+  bool is_held(const Inlined& each, unsigned at_once) const;
+  static bool is_unit(const Inlined& each) {
+    return each.record != nullptr && each.key == 0 && each.record->entry == each.entry;
+  }
   void append_commit(std::uint64_t entry);
   void activate();
 

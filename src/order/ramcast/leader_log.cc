@@ -82,6 +82,7 @@ void LeaderLog::end_base(NodeIndex member, wire::LogEntry& entry, ByteView view)
   base(member, entry, view);
   Stream& stream = streams_[member];
   stream.based = true;
+  stream.base_up_to = last_;
   if (!stream.unsent.empty()) stream.unsent[stream.unsent.size() - 1].entry = last_;
 }
 
@@ -207,20 +208,31 @@ void LeaderLog::on_consumed(NodeIndex member, std::uint64_t grant, std::uint64_t
   if (entry >= kFirstEntry - 1) stream.processed = std::max(stream.processed, entry);
 }
 
-bool LeaderLog::is_held(std::uint64_t entry, unsigned at_once) const {
-  unsigned holders = 1;
+unsigned LeaderLog::holders(std::uint64_t entry, unsigned at_once) const {
+  unsigned bits = 1U << parts_.place;
   for (const NodeIndex member : parts_.layout.servers(parts_.domain)) {
     if (member == parts_.index) continue;
     const Stream& stream = streams_[member];
     if (stream.grant == 0 || !stream.based) continue;
-    const bool takes = ((at_once >> parts_.layout.role(member).place) & 1U) != 0;
+    const Place place = parts_.layout.role(member).place;
+    const bool takes = ((at_once >> place) & 1U) != 0;
     const bool based = stream.processed >= kFirstEntry - 1;
     const bool placed = parts_.options.fast && takes && based;
     const bool any = parts_.options.fast && PEAL_MUTANT(rc_placed_is_held);
-    if ((placed || any ? stream.placed : stream.processed) >= entry) ++holders;
+    if ((placed || any ? stream.placed : stream.processed) >= entry) bits |= 1U << place;
   }
-  if (PEAL_MUTANT(rc_one_holder_less)) ++holders;
-  return holders >= parts_.quorum();
+  return bits;
+}
+
+unsigned LeaderLog::holders_of_unit(std::uint64_t entry, unsigned at_once) const {
+  unsigned bits = holders(entry, at_once);
+  for (const NodeIndex member : parts_.layout.servers(parts_.domain)) {
+    const bool by_base = member != parts_.index && streams_[member].base_up_to >= entry;
+    if (by_base && !PEAL_MUTANT(rc_base_has_units)) {
+      bits &= ~(1U << parts_.layout.role(member).place);
+    }
+  }
+  return bits;
 }
 
 }  // namespace peal::order::ramcast

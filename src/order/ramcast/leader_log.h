@@ -52,10 +52,19 @@ class LeaderLog {
   void on_consumed(NodeIndex member, std::uint64_t grant, std::uint64_t bytes, std::uint64_t entry);
   void flush();
 
-  /// Whether enough servers hold all entries up to `entry`, this server included. They have
-  /// processed them; or, with Options::fast, the entries are in the memory of a server that takes
-  /// each at once. `at_once`: bit i: the server at place i is one, once it has taken its base.
-  bool is_held(std::uint64_t entry, unsigned at_once) const;
+  /// The servers that hold all entries up to `entry`, this server included; bit i: the one at place
+  /// i. They have processed them; or, with Options::fast, the entries are in the memory of a server
+  /// that takes each at once. `at_once`: bit i: the server at place i is one, once it has taken its
+  /// base.
+  unsigned holders(std::uint64_t entry, unsigned at_once) const;
+  /// The same for an entry with a unit. A base has no units: a server whose base stands for the
+  /// entry does not hold it by its log.
+  unsigned holders_of_unit(std::uint64_t entry, unsigned at_once) const;
+  /// The member has processed the entry, and so has its unit.
+  bool has_unit(NodeIndex member, std::uint64_t entry) const {
+    const Stream& stream = streams_[member];
+    return stream.base_up_to < entry && entry <= stream.processed;
+  }
 
  private:
   struct Piece {
@@ -67,6 +76,7 @@ class LeaderLog {
     bool stale = false;
     bool based = false;        ///< the base is complete
     std::uint64_t number = 0;  ///< of the last entry of the base
+    std::uint64_t base_up_to = 0;  ///< the base stands for all entries up to this one
     std::vector<std::byte> image;
     std::uint64_t tail = 0, sent = 0, consumed = 0;  ///< offsets; they never wrap
     RingQueue<Piece> unsent;

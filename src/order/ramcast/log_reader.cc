@@ -3,8 +3,6 @@
 
 #include <array>
 
-#include "order/ramcast/leader_log.h"
-
 namespace peal::order::ramcast {
 
 LogReader::LogReader(const Parts& parts) : parts_(parts) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "order/ramcast/leader_log.h"
 #include "order/ramcast/links.h"
 
 namespace peal::order::ramcast {
@@ -27,6 +28,8 @@ class LogReader {
   std::size_t read(LogTaker& taker, std::size_t entries_max);
   /// The base ended: the entry that follows has this number.
   void resume_at(std::uint64_t number) { next_ = number; }
+  /// The base of the present region has been read.
+  bool is_based() const { return next_ >= kFirstEntry; }
 
   const wire::Round& round() const { return round_; }
   std::uint64_t grant() const { return grant_; }

@@ -35,7 +35,9 @@ void Members::change_view(Instant now) {
   for (Place place = 0; place < next.roster.size(); ++place) {
     if (state_.is_member(place) || !may_join(now, place)) continue;
     const MemberId& peer = place == parts_.place ? parts_.self : links_.peer(node_at(place));
-    if (peer != next.roster[place]) log_.drop(node_at(place));
+    const bool replaces = peer != next.roster[place];
+    if (replaces && !are_units_held(place) && !PEAL_MUTANT(rc_units_leave)) continue;
+    if (replaces) log_.drop(node_at(place));
     next.roster[place] = peer;
     next.members = static_cast<std::uint16_t>(next.members | bit_of(place));
     break;
@@ -50,6 +52,31 @@ void Members::change_view(Instant now) {
     if ((replaced || silent) && left >= parts_.quorum()) next.members = rest;
   }
   if (next != state_.view() && all_in_view(next)) lead_.propose_view(next);
+}
+
+/// A majority has the units of all messages with known keys, without the server at this place. Its
+/// former incarnation may have been one of few that had them, and the new one has none.
+bool Members::are_units_held(Place without) const {
+  for (const auto& row : messages_.rows()) {
+    for (const Record& record : row->records) {
+      if (!record.used() || record.key == 0 || record.index <= row->released) continue;
+      unsigned count = 0;
+      for (Place place = 0; place < state_.view().roster.size(); ++place) {
+        if (place != without && has_unit(place, record)) ++count;
+      }
+      if (count < parts_.quorum()) return false;
+    }
+  }
+  return true;
+}
+
+bool Members::has_unit(Place place, const Record& record) const {
+  if (place == parts_.place) return record.has_body;
+  const NodeIndex node = node_at(place);
+  const Said& said = record.said[node];
+  const bool acknowledged = said.acknowledged && said.round == parts_.standing.synchronized;
+  const bool delivered = state_.is_member(place) && watch_.delivered_by(place) >= record.key;
+  return acknowledged || delivered || (record.inlined && log_.has_unit(node, record.entry));
 }
 
 /// The server lives and hears this one, and no view owes anything to it: it says that it is

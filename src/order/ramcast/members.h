@@ -44,6 +44,8 @@ class Members {
   NodeIndex node_at(Place place) const { return parts_.layout.servers(parts_.domain)[place]; }
   void change_view(Instant now);
   bool may_join(Instant now, Place place) const;
+  bool are_units_held(Place without) const;
+  bool has_unit(Place place, const Record& record) const;
   bool all_in_view(const wire::DomainView& next) const;
   void renew_streams(Instant now, Effects& out);
   bool needs_stream(Instant now, Place place);

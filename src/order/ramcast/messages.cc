@@ -96,7 +96,13 @@ Record* Messages::claim(Row& row, const wire::MessageId& id, const wire::Message
     fill(row);
   }
   Record& record = row.records[index % row.records.size()];
-  if (record.index == index) return record.id == id ? &record : nullptr;
+  if (record.index == index && record.id != id) {
+    // A faulty sender has sent another message to others, and the order has that one.
+    if (origin != Origin::order || !is_unplaced(record)) return nullptr;
+    row.next = std::min(row.next, index);
+    reset(record);
+  }
+  if (record.index == index) return &record;
   const bool past = index <= row.released && !PEAL_MUTANT(rc_past_taken_again);
   if (past || record.index > index) return nullptr;
   if (record.used() && !may_overwrite(row, record)) return nullptr;
@@ -136,7 +142,8 @@ Messages::Space Messages::space_for(const MemberId& sender, const wire::MessageH
   const Record& record = row->records[index % row->records.size()];
   if (!record.used() || index <= released || record.index > index) return Space::unused;
   if (record.index == index) {
-    return record.id == wire::MessageId{sender, head.number} ? Space::unused : Space::none;
+    const bool same = record.id == wire::MessageId{sender, head.number};
+    return same || is_unplaced(record) ? Space::unused : Space::none;
   }
   if (!record.delivered) {
     const bool forgotten = record.key == 0 && record.index < begin;
@@ -171,10 +178,36 @@ void Messages::put_body(Row& row, Record& record, BufferRef body) {
   if (!record.has_body) {
     record.body = std::move(body);
     record.has_body = true;
+    record.kept = {};
     ++parts_.counts.units_taken;
     touch(record);
   }
   advance(row);
+}
+
+void Messages::put_logged(Row& row, Record& record, ByteView unit) {
+  if (parts_.has_buffer_for_unit()) {
+    BufferRef body = parts_.pool.take(0, static_cast<std::uint32_t>(unit.size()));
+    std::copy(unit.begin(), unit.end(), body.data());
+    return put_body(row, record, std::move(body));
+  }
+  ++parts_.counts.no_buffer;
+  if (PEAL_MUTANT(rc_logged_unit_lost)) return;
+  record.kept.assign(unit.begin(), unit.end());
+  keeps_ = true;
+}
+
+void Messages::restore() {
+  if (!keeps_ || !parts_.has_buffer_for_unit()) return;
+  keeps_ = false;
+  for (const auto& row : rows_) {
+    for (Record& record : row->records) {
+      if (record.kept.empty()) continue;
+      const std::vector<std::byte> unit = std::move(record.kept);
+      record.kept = {};
+      put_logged(*row, record, unit);
+    }
+  }
 }
 
 void Messages::advance(Row& row) {
@@ -298,10 +331,23 @@ Seq Messages::last_key(const Row& row) {
 }
 
 void Messages::shrink(Row& row) {
-  for (Record& record : row.records) reset(record);
+  row.past_keys.clear();
+  for (Record& record : row.records) {
+    if (record.used() && !record.single()) row.past_keys.emplace_back(record.id.number, record.key);
+    reset(record);
+  }
   row.freed = row.released;
   row.records = {};
   row.said = {};
+}
+
+Seq Messages::past_key(const wire::MessageId& id) {
+  const Row* row = find_row(id.sender);
+  if (row == nullptr || PEAL_MUTANT(rc_past_keys_forgotten)) return 0;
+  for (const auto& [number, key] : row->past_keys) {
+    if (number == id.number) return key;
+  }
+  return 0;
 }
 
 void Messages::add_to(Digest& digest) const {

@@ -34,6 +34,8 @@ struct Record {
   wire::MessageHead head{};
   BufferRef body{};  ///< the unit; empty if the server lacks it, or no member needs it any more
   bool has_body = false;
+  /// A unit of the log for which no buffer was free. The leader counts on it.
+  std::vector<std::byte> kept{};
   /// The domain's own timestamp, in the round that this server is synchronized with.
   Stamp own{};
   std::uint64_t entry = 0;  ///< number of the log entry with `own`
@@ -68,6 +70,9 @@ struct Row {
   std::uint64_t freed = 0;     ///< the bodies up to this index are freed
   std::vector<Record> records;
   std::vector<Said> said;
+  /// The keys of messages to several domains that were in `records`, by number: other domains may
+  /// ask for them.
+  std::vector<std::pair<std::uint64_t, Seq>> past_keys;
 };
 
 /// A delivered message whose slot has another one now.
@@ -123,6 +128,10 @@ class Messages {
   static const Record* in_slot(const Row& row, std::uint64_t index);
   /// The unit of the message is here.
   void put_body(Row& row, Record& record, BufferRef body);
+  /// The same for a unit of the log. Without a free buffer it stays elsewhere until restore().
+  void put_logged(Row& row, Record& record, ByteView unit);
+  /// Units for which there are buffers by now.
+  void restore();
   /// Forgets a message that this server does not deliver.
   void forget(Record& record);
   /// Forgets the messages that the base does not name and whose units, or those of earlier messages
@@ -163,6 +172,8 @@ class Messages {
   static Seq last_key(const Row& row);
   /// Frees the records of a finished row.
   void shrink(Row& row);
+  /// The key of a message to several domains whose row was shrunk; 0 if it is not known.
+  Seq past_key(const wire::MessageId& id);
 
   void add_to(Digest& digest) const;
   void check_invariants() const;
@@ -170,11 +181,19 @@ class Messages {
   /// Incarnations of one node from which this server takes messages at the same time. All servers
   /// of the domain together may order those of so many times as many incarnations.
   static constexpr std::size_t kRowsOfANode = 4;
+  /// Messages that a server may know and that are not finished.
+  static std::size_t records_max(const Parts& parts) {
+    const std::size_t servers = parts.layout.servers(parts.domain).size();
+    return parts.layout.nodes() * parts.options.slots * kRowsOfANode * servers;
+  }
   /// Incarnations of one node that are remembered.
   static constexpr std::size_t kIncarnationsOfANode = 16;
 
  private:
   static bool must_keep(std::uint64_t released, const Record& record);
+  static bool is_unplaced(const Record& record) {
+    return record.own.key == 0 && record.key == 0 && !record.delivered;
+  }
   bool is_removed(const MemberId& sender, NodeIndex node) const;
   void reset(Record& record);
   void advance(Row& row);
@@ -187,6 +206,7 @@ class Messages {
   std::vector<Record*> pending_;
   std::vector<Overwritten> overwritten_;
   std::vector<Record*> touched_, taken_;
+  bool keeps_ = false;  ///< some record may have a unit in `kept`
   Instant repair_at_{};
   Seq released_ = 0;
   mutable std::size_t checked_ = 0;  ///< calls of check_invariants()

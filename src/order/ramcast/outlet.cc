@@ -29,13 +29,12 @@ void Outlet::forget_keys() {
 }
 
 void Outlet::add(Record& record) {
-  PEAL_ASSERT(record.own.key != 0);
-  PEAL_ASSERT(queue_.empty() || queue_.back().stamp < record.own.key);
+  PEAL_ASSERT(record.own.key != 0 && may_add(record.own.key));
   queue_.push_back({record.own.key, &record});
 }
 
 void Outlet::add_view(const wire::DomainView& view, std::uint64_t entry, bool known) {
-  PEAL_ASSERT(queue_.empty() || queue_.back().stamp < view.id.number);
+  PEAL_ASSERT(may_add(view.id.number));
   views_.push_back({view, entry, known});
   queue_.push_back({view.id.number, nullptr});
 }

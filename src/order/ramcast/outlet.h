@@ -35,9 +35,11 @@ class Outlet {
   /// The server has begun a round whose base has nothing but what add() and add_view() tell from
   /// now on. Messages that have their keys stay, except at a server outside the view.
   void begin_round(std::uint64_t clock);
-  /// The domain's timestamp of a message, in ascending order. `record.own` is set.
+  /// A message or a view with this timestamp may be added: it is above all others.
+  bool may_add(Seq stamp) const { return queue_.empty() || queue_.back().stamp < stamp; }
+  /// The domain's timestamp of a message, see may_add(). `record.own` is set.
   void add(Record& record);
-  /// A view with its key, in the same order. `known`: it is committed.
+  /// A view with its key, see may_add(). `known`: it is committed.
   void add_view(const wire::DomainView& view, std::uint64_t entry, bool known);
   /// The message has a key.
   void on_key(Record& record);

@@ -62,6 +62,9 @@ inline constexpr std::int64_t kSlowestRepair = 32;
 /// Packets up to this size go on the control lane.
 inline constexpr std::size_t kControlBytesMax = 1'400;
 
+/// Buffers that units from senders, and those of the log, do not use.
+inline constexpr std::uint32_t kBuffersForPackets = 64;
+
 /// What the classes of one engine share. Each class also has its own state, and changes the state
 /// of another class only by calling functions of that class.
 struct Parts {
@@ -81,6 +84,8 @@ struct Parts {
   Counts& counts;
 
   bool serves() const { return domain != 0; }
+  /// Units leave some buffers to packets, without which the servers could not go on to deliver.
+  bool has_buffer_for_unit() const { return pool.free_count() > kBuffersForPackets; }
   unsigned quorum() const { return layout.quorum(domain); }
   void drop(wire::Drop reason) const { ++counts.drops[static_cast<std::size_t>(reason)]; }
 

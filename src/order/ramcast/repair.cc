@@ -110,9 +110,10 @@ void Repair::pull_body(const Record& record, Effects& out) {
 }
 
 void Repair::relay(NodeIndex node, const Record& record, Effects& out) {
-  if (!record.body) return;
+  const ByteView unit = record.kept.empty() ? record.body.view() : ByteView(record.kept);
+  if (unit.empty()) return;
   ++parts_.counts.relays;
-  send_relay(parts_, node, {record.id.sender, record.head}, record.body.view(), out);
+  send_relay(parts_, node, {record.id.sender, record.head}, unit, out);
 }
 
 void Repair::pull(NodeIndex node, const wire::MessageId& message, Effects& out) {
@@ -143,6 +144,9 @@ void Repair::on_pull(NodeIndex node, const wire::MessageId& message, Effects& ou
 void Repair::on_query(NodeIndex node, const wire::MessageId& message, Effects& out) {
   const Record* record = messages_.find(message);
   if (record == nullptr) {
+    if (const Seq key = messages_.past_key(message); key != 0) {
+      return send(node, wire::RamcastKind::answer, {message, key, {}}, out);
+    }
     // This server lacks the message altogether. Without a base it would not take it.
     if (parts_.standing.has_order()) pull(node, message, out);
     return;

@@ -75,17 +75,22 @@ void Rounds::on_takeover(Instant now, const MemberId& from, NodeIndex node,
                          const wire::Takeover& takeover, Effects& out) {
   const bool led = parts_.standing.leads();
   const auto result = takeover_.on_takeover(from, node, takeover, follower_, out);
-  if (result == Takeover::Result::refused) return;
   const wire::DomainView& view = takeover.view;
+  if (result == Takeover::Result::refused) {
+    const bool outdated = view.id.number < state_.view().id.number;
+    if (outdated && parts_.standing.has_order()) watch_.set_outdated(takeover.round);
+    return;
+  }
   const bool excluded =
       view.id.number > state_.view().id.number && ((view.members >> parts_.place) & 1U) == 0;
   if (excluded) backlogs_.expect(now);
   if (result == Takeover::Result::repeated) return;
   follower_.begin_log();
-  if (result != Takeover::Result::promised) return;
-  if (led) lead_.end();
-  decision_.reset();
-  members_.end();
+  if (result == Takeover::Result::promised) {
+    if (led) lead_.end();
+    decision_.reset();
+    members_.end();
+  }
   if (parts_.standing.has_order()) return;
   // A process without an order takes part from now on; its base tells where.
   wire::DomainView roster = view;
@@ -204,7 +209,7 @@ bool Rounds::has_unit(Instant now, const BaseMessage& message) {
   if (record == nullptr) return PEAL_MUTANT(rc_no_space_no_stamp);
   if (record->delivered) return true;
   messages_.list(*record, now + parts_.options.repair);
-  return record->has_body || message.bodies == 0;
+  return record->has_body || !record->kept.empty() || message.bodies == 0;
 }
 
 }  // namespace peal::order::ramcast

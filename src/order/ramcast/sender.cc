@@ -205,6 +205,12 @@ bool Sender::read_server(NodeIndex server) {
   return changed;
 }
 
+bool Sender::comes_here(const Own& message, Seq key) const {
+  if (!parts_.serves() || ((message.head.to >> parts_.domain) & 1U) == 0) return false;
+  if (key > state_.delivered() && !PEAL_MUTANT(rc_told_too_early)) return true;
+  return state_.is_member() && key > state_.member_since();
+}
+
 void Sender::on_released(unsigned domain, std::uint64_t index) {
   released_[domain] = std::max(released_[domain], index);
   release();

@@ -66,11 +66,9 @@ class Sender {
   Own& own(std::uint64_t number) { return own_[number - first_]; }
   std::uint64_t last() const { return first_ + own_.size() - 1; }
   wire::DomainBits destinations() const;
-  /// This node delivers, or has delivered, the message with this key: it is in the view.
-  bool comes_here(const Own& message, Seq key) const {
-    return parts_.serves() && ((message.head.to >> parts_.domain) & 1U) != 0 &&
-           state_.is_member() && key > state_.member_since();
-  }
+  /// This node delivers, or has delivered, the message with this key, as a member; or it has not
+  /// come that far, and may be a member by then.
+  bool comes_here(const Own& message, Seq key) const;
   /// The message that keeps this node from sending, as it has no place or is not released; 0: none.
   std::uint64_t stuck() const;
   wire::DomainBits silent_domains(std::uint64_t number) const;

@@ -55,6 +55,7 @@ void Takeover::start(Instant now, const wire::DomainView& view, bool bootstrap, 
     state_.bind(view);
     count_ = first_count_of(view.roster, count_);
   }
+  if (number_in_order({count_ + 1, {}}) == 0) return;  // README.md, Limits
   standing.promised = {++count_, parts_.self};
   standing.role = Standing::Role::candidate;
   standing.active = false;
@@ -131,6 +132,11 @@ bool Takeover::on_state(const MemberId& from, NodeIndex node, const wire::Member
     parts_.drop(wire::Drop::wrong_state);
     return false;
   }
+  if (!is_plausible(state) ||
+      answer.records.size() + state.records.size() > Messages::records_max(parts_)) {
+    parts_.drop(wire::Drop::bad_value);
+    return false;
+  }
   if (answer.parts.size() != state.parts) {
     // The first part, or the member knows more messages than when it answered before.
     answer.parts.assign(state.parts, false);
@@ -145,6 +151,27 @@ bool Takeover::on_state(const MemberId& from, NodeIndex node, const wire::Member
       std::find(answer.parts.begin(), answer.parts.end(), false) == answer.parts.end();
   if (answer.complete) forget(place);
   return answer.complete;
+}
+
+/// What this server uses of the state can be used. A state that is not is dropped: its member is one
+/// that has not answered.
+bool Takeover::is_plausible(const wire::MemberState& state) const {
+  const Clock& clock = parts_.clock;
+  for (const wire::DomainView* view : {&state.view, &state.proposed}) {
+    if (view->id.number != 0 || !view->roster.empty()) {
+      if (!parts_.layout.is_roster(view->roster, parts_.domain)) return false;
+    }
+    if (!clock.believes(view->id.number)) return false;
+  }
+  if (!clock.believes_clock(state.clock) || !clock.believes(state.delivered)) return false;
+  return std::all_of(
+      state.records.begin(), state.records.end(), [&](const wire::StateRecord& record) {
+        const wire::DomainBits to = record.head.to;
+        const bool known = (to & ~parts_.layout.all()) == 0 && ((to >> parts_.domain) & 1U) != 0 &&
+                           parts_.layout.index_of(record.sender.node).has_value();
+        const bool own = record.stamp == 0 || domain_of_key(record.stamp) == parts_.domain;
+        return known && own && clock.believes(record.stamp) && clock.believes(record.key);
+      });
 }
 
 void Takeover::on_nack(const wire::Nack& nack) {
@@ -197,13 +224,17 @@ Decision Takeover::decide() const {
       decision.proposed = state.proposed;
     }
     for (const wire::StateRecord& record : answer.records) {
+      decision.clock = std::max({decision.clock, clock_of(record.stamp), clock_of(record.key)});
+      // A member that lags may not know that the message is past. Then nobody may have its unit.
+      const NodeIndex sender = *parts_.layout.index_of(record.sender.node);
+      const bool past = messages_.is_past(record.sender, sender, record.head);
+      if (past && !PEAL_MUTANT(rc_past_in_base)) continue;
       BaseMessage& message = all[{record.sender, record.head.number}];
       message.id = {record.sender, record.head.number};
       message.head = record.head;
       if (is_newest) message.stamp = std::max(message.stamp, record.stamp);
       message.key = std::max(message.key, record.key);
       if (record.body) message.bodies = static_cast<std::uint16_t>(message.bodies | 1U << place);
-      decision.clock = std::max({decision.clock, clock_of(record.stamp), clock_of(record.key)});
     }
   }
   if (decision.proposed.id.number <= decision.view.id.number) decision.proposed = {};
@@ -225,7 +256,7 @@ bool Takeover::accepts(const MemberId& from, NodeIndex node, const wire::Takeove
   const wire::DomainView& asked = takeover.view;
   const NodeRole& role = parts_.layout.role(node);
   if (role.domain != parts_.domain || takeover.round.coordinator != from) return false;
-  if (asked.roster.size() != answers_.size()) return false;
+  if (!parts_.layout.is_roster(asked.roster, parts_.domain)) return false;
   if (asked.roster[parts_.place] != parts_.self || asked.roster[role.place] != from) return false;
   if (parts_.standing.is_foreign(takeover.round)) return false;
   const wire::DomainView& known = state_.view();
@@ -262,7 +293,7 @@ Takeover::Result Takeover::on_takeover(const MemberId& from, NodeIndex node,
                                        const wire::Takeover& takeover, LogTaker& taker,
                                        Effects& out) {
   Standing& standing = parts_.standing;
-  note_round(takeover.round);
+  if (parts_.layout.role(node).domain == parts_.domain) note_round(takeover.round);
   const bool same = takeover.round == standing.promised && from == reader_.round().coordinator &&
                     reader_.round() == takeover.round;
   const bool known = same && takeover.grant <= reader_.grant();
@@ -322,7 +353,7 @@ wire::MemberState Takeover::own_state(const wire::Round& round, std::uint64_t gr
       const bool current = record.own.round == parts_.standing.synchronized;
       told.stamp = current ? record.own.key : 0;
       told.key = record.key;
-      told.body = record.has_body && record.body;
+      told.body = (record.has_body && record.body) || !record.kept.empty();
     }
   }
   return state;
@@ -337,7 +368,10 @@ void Takeover::answer(NodeIndex node, Effects& out) const {
       1,
       std::min(wire::kStateRecordsMax, space / wire::state_record_bytes(parts_.layout.domains())));
   const std::size_t parts = std::max<std::size_t>(1, (records.size() + each - 1) / each);
-  PEAL_ASSERT(parts <= wire::kStatePartsMax);
+  if (parts > wire::kStatePartsMax) {
+    ++parts_.counts.refused;  // hundreds of thousands of messages in tiny packets
+    return;
+  }
   for (std::size_t part = 0; part < parts; ++part) {
     const auto begin = records.begin() + static_cast<std::ptrdiff_t>(part * each);
     const auto end =

@@ -89,6 +89,7 @@ class Takeover {
     std::vector<wire::StateRecord> records;
   };
 
+  bool is_plausible(const wire::MemberState& state) const;
   bool accepts(const MemberId& from, NodeIndex node, const wire::Takeover& takeover) const;
   bool replaces_beginning(const MemberId& from, NodeIndex node,
                           const wire::Takeover& takeover) const;

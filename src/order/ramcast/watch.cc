@@ -84,7 +84,9 @@ void Watch::write(Instant now, bool full) {
   const Standing& standing = parts_.standing;
   wire::Control control;
   control.promised = standing.promised;
-  control.entry = standing.in_step() ? standing.entry : 0;
+  // What was processed of a former region is no answer for the present one.
+  const bool based = standing.leads() || reader_.is_based();
+  control.entry = standing.in_step() && based ? standing.entry : 0;
   control.bytes = reader_.bytes();
   control.grant = reader_.grant();
   control.delivered = state_.delivered();
@@ -169,13 +171,15 @@ wire::Round Watch::current_round(Instant now) const {
 
 /// Most servers do not hear the leader, or it says that it cannot lead, or there is none.
 bool Watch::leader_is_missed(Instant now) const {
-  const MemberId leader = current_round(now).coordinator;
+  const wire::Round round = current_round(now);
+  const MemberId& leader = round.coordinator;
   const auto node = parts_.layout.index_of(leader.node);
   if (!node || parts_.layout.role(*node).domain != parts_.domain) return true;
   const Place place = parts_.layout.role(*node).place;
   if (leader == parts_.self) return !parts_.standing.leads();
   const bool replaced = place == parts_.place || links_.peer(*node) != leader;
-  const bool unfit = ((peers_[place].control.missing >> place) & 1U) != 0;
+  const bool outdated = round == outdated_ && round != wire::Round{};
+  const bool unfit = outdated || ((peers_[place].control.missing >> place) & 1U) != 0;
   const bool known = replaced || unfit;
   if (!known && trusts(now, place)) return false;
   unsigned miss = 1;
@@ -201,8 +205,18 @@ bool Watch::must_take_over(Instant now) const {
   const Standing& standing = parts_.standing;
   if (standing.role != Standing::Role::follower) return false;
   if (!may_lead() || !leader_is_missed(now)) return false;
-  // The first server that lives, and that may lead as well.
+  // The first server that lives, and that may lead as well. One that hears the leader does not take
+  // over, although most others have not heard that one for long.
+  const MemberId leader = current_round(now).coordinator;
+  const auto led = parts_.layout.index_of(leader.node);
+  const bool near = led && parts_.layout.role(*led).domain == parts_.domain;
+  const Place led_at = near ? parts_.layout.role(*led).place : parts_.place;
+  const bool long_silent = led_at != parts_.place && links_.peer(*led) == leader &&
+                           now - peers_[led_at].heard >= parts_.options.suspect * 2;
   for (Place place = 0; place < parts_.place; ++place) {
+    const bool hears = ((peers_[place].control.missing >> led_at) & 1U) == 0;
+    if (long_silent && hears && place != led_at) continue;
+    if (current_round(now) == outdated_ && place == led_at) continue;
     const bool member = !state_.has_view() || state_.is_member(place);
     const bool counts = state_.counted(place) == links_.peer(node_at(place));
     const bool unfit = ((peers_[place].control.missing >> place) & 1U) != 0;

@@ -63,6 +63,9 @@ class Watch {
   /// The view was left behind by others, and this server does not know what it owed since: it does
   /// not lead in this view.
   void set_unfit() { unfit_in_ = state_.view().id; }
+  /// The candidate of this round asked with a view that is over: it does not know that this server
+  /// counts. It cannot lead, and answers another candidate.
+  void set_outdated(const wire::Round& round) { outdated_ = round; }
   /// The highest round of this server's order that it or another server has promised.
   wire::Round highest_promised() const;
   /// Another server has promised a higher round than this one.
@@ -117,6 +120,7 @@ class Watch {
   std::vector<Peer> peers_;  ///< by place
   std::uint64_t beat_ = 0;
   ViewId unfit_in_{};
+  wire::Round outdated_{};
   Instant next_{};
   wire::Control told_;  ///< as it was written last
 };

@@ -149,8 +149,10 @@ INSTANTIATE_TEST_SUITE_P(Fabrics, FabricHandshake,
                          [](const auto& made) { return std::string(choice_name(made.param)); });
 
 TEST_P(FabricHandshake, RefusesOtherClustersAndKeysAndSaysSo) {
-  EXPECT_THAT(problem_with(GetParam(), [](Options& owner) { owner.cluster = 78; }),
+  EXPECT_THAT(problem_with(GetParam(), [](Options& owner) { owner.cluster += 1ULL << 32; }),
               HasSubstr("it belongs to another cluster: give both nodes the same `cluster`"));
+  EXPECT_THAT(problem_with(GetParam(), [](Options& owner) { owner.cluster += 1; }),
+              HasSubstr("its cluster-wide settings differ: the logs of both nodes name them"));
   EXPECT_THAT(problem_with(GetParam(), [](Options& owner) { owner.keys = keys_of(2); }),
               HasSubstr("it does not have key " + seal::to_text(keys_of(1).sending) +
                         ": give both nodes the same key_file"));

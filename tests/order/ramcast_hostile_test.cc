@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// What members say to a candidate may be anything. It harms that member alone.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "order/ramcast/keys.h"
+#include "ramcast_world.h"
+#include "wire/ramcast.h"
+
+namespace peal::order::ramcast::test {
+namespace {
+
+using Change = std::function<void(wire::MemberState&)>;
+
+/// Before its own answer, server 2 of five sends the changed one to each candidate.
+void answer_with(const Change& change) {
+  const auto world = settled({.domains = {5, 1}, .outsiders = 1});
+  world->cut(6, 1);  // one message is under way
+  world->submit(6, 0, 60);
+  world->run(microseconds(20));
+  world->observe([&](std::uint32_t from, ByteView packet) {
+    wire::Header header;
+    wire::MemberState state;
+    if (from != 2 || wire::decode_header(packet, header) != wire::Drop::none) return;
+    if (header.kind != frame_kind(wire::RamcastKind::state)) return;
+    ASSERT_EQ(wire::decode_member_state(packet, state), wire::Drop::none);
+    change(state);
+    std::vector<std::byte> bytes(4'000);
+    bytes.resize(wire::encode_member_state(header, state, bytes));
+    ASSERT_FALSE(bytes.empty());
+    world->inject(1, bytes);
+  });
+  world->crash(0);
+  EXPECT_TRUE(world->run_until([&] { return world->leader(1) == 1; }, seconds(1)));
+  world->observe({});
+  world->heal_all();
+  EXPECT_TRUE(world->run_until([&] { return world->is_quiet(); }, seconds(2)));
+  EXPECT_EQ(world->broken(), "");
+}
+
+wire::StateRecord record_of(std::uint64_t number, Seq stamp) {
+  wire::StateRecord record;
+  record.sender = {{7}, 101};
+  record.head.number = number;
+  record.head.to = 0b110;
+  record.head.indexes.push_back(number);
+  record.head.indexes.push_back(number);
+  record.stamp = stamp;
+  record.body = true;
+  return record;
+}
+
+TEST(RamcastHostile, AStateWithARecordOfOtherDomains) {
+  answer_with([](wire::MemberState& state) {
+    state.records.push_back(record_of(9, 0));
+    state.records.back().head.to = 0b100;
+    state.records.back().head.indexes = {};
+    state.records.back().head.indexes.push_back(9);
+  });
+}
+
+TEST(RamcastHostile, AStateWithARecordOfDomainsThatThereAreNot) {
+  answer_with([](wire::MemberState& state) {
+    state.records.push_back(record_of(9, 0));
+    state.records.back().head.to = 0b1000000000000010;
+  });
+}
+
+TEST(RamcastHostile, AStateOfASenderThatIsNoNode) {
+  answer_with([](wire::MemberState& state) {
+    state.records.push_back(record_of(9, 0));
+    state.records.back().sender = {{99}, 1};
+  });
+}
+
+TEST(RamcastHostile, AStateWithATimestampOfAnotherDomain) {
+  answer_with([](wire::MemberState& state) {
+    state.records.push_back(record_of(9, key_of(clock_of(state.clock << 4) + 1, 2)));
+  });
+}
+
+TEST(RamcastHostile, AStateWithAKeyFarAhead) {
+  answer_with([](wire::MemberState& state) {
+    state.records.push_back(record_of(9, 0));
+    state.records.back().key = wire::kCounterMax;
+  });
+}
+
+TEST(RamcastHostile, AStateWithAClockFarAhead) {
+  answer_with([](wire::MemberState& state) { state.clock = wire::kCounterMax; });
+}
+
+TEST(RamcastHostile, AStateWithAViewOfOtherNodes) {
+  answer_with([](wire::MemberState& state) {
+    state.view.id.number += 16;
+    state.view.roster = {};
+    state.view.roster.push_back({{2}, 101});
+    state.view.members = 1;
+  });
+}
+
+TEST(RamcastHostile, AStateWithAProposedViewOfOtherNodes) {
+  answer_with([](wire::MemberState& state) {
+    state.proposed = state.view;
+    state.proposed.id.number += 16;
+    state.proposed.roster[0].node = {40};
+  });
+}
+
+/// A node passes a message of its own on to one server.
+void relay(World& world, std::uint32_t sender, std::uint32_t to, std::uint64_t number,
+           std::uint64_t index) {
+  wire::MessageRelay frame;
+  frame.sender = {{sender + 1}, 101};
+  frame.head.number = number;
+  frame.head.to = 0b10;
+  frame.head.indexes.push_back(index);
+  wire::Header header;
+  header.cluster = World::kCluster;
+  header.sender = frame.sender;
+  const std::size_t front = wire::relay_header_bytes(1);
+  std::vector<std::byte> bytes(front + 40, static_cast<std::byte>(number));
+  wire::encode_message_relay_in_place(header, frame, bytes);
+  world.inject(to, bytes);
+}
+
+/// The servers get different messages with one index. The leader orders the one that it has.
+TEST(RamcastHostile, ASenderThatTellsEachServerAnotherMessage) {
+  const auto world = settled({.domains = {3}, .outsiders = 2});
+  world->submit(3, 1, 60);
+  ASSERT_TRUE(world->run_until([&] { return world->is_quiet(); }, seconds(1)));
+  relay(*world, 3, 0, 2, 2);
+  for (const std::uint32_t server : {1U, 2U}) relay(*world, 3, server, 3, 2);
+  world->run(milliseconds(1));
+  for (int i = 0; i < 5; ++i) world->submit(4, 1, 60);
+  const auto delivered = [&] {
+    return world->keys(0).size() >= 6 && world->keys(1).size() >= 6 && world->keys(2).size() >= 6;
+  };
+  EXPECT_TRUE(world->run_until(delivered, seconds(2)));
+}
+
+}  // namespace
+}  // namespace peal::order::ramcast::test
