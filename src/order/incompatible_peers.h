@@ -12,9 +12,9 @@ namespace peal::order {
 /// reason.
 class IncompatiblePeers {
  public:
-  /// `sender`: as its packet says; the empty one if the packet cannot be read. `known`: it is one of
-  /// the configured nodes; all others are reported as one. `reason`: a wire::Drop. `view`: the last
-  /// installed view.
+  /// `sender`: as its packet says; the empty one if the packet cannot be read. `known`: it is one
+  /// of the configured nodes; all others are reported as one. `reason`: a wire::Drop. `view`: the
+  /// last installed view.
   void report(const MemberId& sender, bool known, unsigned reason, const ViewId& view,
               Effects& out) {
     if (!said_.first(known ? sender.node : NodeId{}, reason)) return;

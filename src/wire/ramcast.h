@@ -101,7 +101,7 @@ inline constexpr std::size_t kStateFixedBytesMax =
     kHeaderBytes + 20 + 8 + 20 + 8 + 8 + 2 * kDomainViewBytesMax + 2 + 2 + 2;
 
 struct Nack {
-  Round round{};     ///< of the TAKEOVER
+  Round round{};  ///< of the TAKEOVER
   /// The round is not above this one, or begins an order whose number is not higher; none if the
   /// roster is the reason, or if the sender has another order.
   Round promised{};

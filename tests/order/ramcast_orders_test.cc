@@ -71,8 +71,7 @@ TEST(RamcastOrders, AProcessJoinsTheOrderThatThereIs) {
   const std::uint64_t order = order_at(*world, 1);
   world->crash(1);
   world->start(1);
-  ASSERT_TRUE(
-      world->run_until([&] { return counter(*world, 1, "writes") > 0; }, milliseconds(50)));
+  ASSERT_TRUE(world->run_until([&] { return counter(*world, 1, "writes") > 0; }, milliseconds(50)));
   ask_to_begin(*world, 2, 1, order + 1, {101, 102, 101});
   ASSERT_TRUE(world->run_until([&] { return order_at(*world, 1) == order + 1; }, milliseconds(5)));
   expect_one_order(*world, order);

@@ -318,8 +318,8 @@ TEST(RamcastRules, APastMessageIsNoLostOne) {
   expect_needed(Mutant::rc_past_in_base, a_member_that_lags);
 }
 
-/// Server 1 has few free buffers. It and the leader alone have the messages, when the leader and the
-/// sender crash.
+/// Server 1 has few free buffers. It and the leader alone have the messages, when the leader and
+/// the sender crash.
 std::string a_member_without_buffers() {
   Shape shape{.domains = {3}, .outsiders = 1};
   shape.options.repair = seconds(1);

@@ -19,8 +19,8 @@
 #include "order/evs/timers.h"
 #include "order/evs/tracked_packet.h"
 #include "order/evs/vocabulary.h"
-#include "order/member_set.h"
 #include "order/incompatible_peers.h"
+#include "order/member_set.h"
 #include "wire/frames.h"
 #include "wire/trial.h"
 

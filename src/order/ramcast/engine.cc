@@ -145,9 +145,9 @@ void RamcastEngine::at_beat(Instant now, Effects& out) {
   for (const auto& row : messages_.rows()) {
     const MemberId& newest = row->node == parts_.index ? self_ : links_.peer(row->node);
     const bool former = row->sender.epoch < newest.epoch;
-    if (!former || row->records.empty() || !messages_.is_finished(*row)) continue;
+    if (!former || row->records.empty() || !row->is_finished()) continue;
     // Members still count the rows whose messages they do not know to be released.
-    if (!watch_.is_released_everywhere(Messages::last_key(*row))) continue;
+    if (!watch_.is_released_everywhere(row->last_key())) continue;
     if (!outlet_.refers_to(*row) && !lead_.refers_to(*row)) messages_.shrink(*row);
   }
   rounds_.watch(now, out);

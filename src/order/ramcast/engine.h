@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "order/engine.h"
-#include "order/incompatible_peers.h"
 #include "order/ramcast/acks.h"
 #include "order/ramcast/backlogs.h"
 #include "order/ramcast/cells.h"
@@ -82,7 +81,6 @@ class RamcastEngine final : public Engine, private Delivered {
   void on_view(const wire::DomainView& before) override;
 
   // packets.cc
-  void report_incompatible(const MemberId& sender, wire::Drop reason, Effects& out);
   void dispatch(Instant now, NodeIndex node, const wire::Header& header, const BufferRef& packet,
                 Effects& out);
   void on_hello(Instant now, NodeIndex node, const wire::Header& header, const BufferRef& packet,
@@ -136,7 +134,6 @@ class RamcastEngine final : public Engine, private Delivered {
   Backlogs backlogs_;
   Members members_;
   Rounds rounds_;
-  IncompatiblePeers incompatible_;
 
   Instant turned_{};  ///< time of the last turn
   bool left_ = false;

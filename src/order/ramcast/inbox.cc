@@ -51,7 +51,7 @@ bool Inbox::read_next(Instant now, NodeIndex sender, Row& row) {
   bool good = drop == wire::Drop::none && is_legal(slot.head);
   if (good) {
     // The slot's former message must be released by all its domains.
-    const Record* const former = Messages::in_slot(row, index);
+    const Record* const former = row.in_slot(index);
     good = former == nullptr || former->index == index || former->id.number < slot.stable;
   }
   if (!good) {
@@ -85,7 +85,7 @@ bool Inbox::has_space(std::uint64_t index) {
   const Row* row = messages_.open_row(parts_.self, parts_.index, Origin::sender);
   if (row == nullptr) return false;
   if (row->records.empty()) return messages_.can_fill(parts_.index, 1, Origin::sender);
-  const Record* const former = Messages::in_slot(*row, index);
+  const Record* const former = row->in_slot(index);
   return former == nullptr || (former->index < index && messages_.may_overwrite(*row, *former));
 }
 
@@ -104,7 +104,7 @@ bool Inbox::put_relayed(Instant now, const MemberId& sender, const wire::Message
   if (row == nullptr) return false;
   const std::uint64_t index = wire::index_in(head, parts_.domain);
   // A message that the log has named may come in any order.
-  const Record* known = messages_.at(*row, index);
+  const Record* known = row->at(index);
   const bool named = known != nullptr && known->id == wire::MessageId{sender, head.number};
   if (named && known->has_body) return false;
   if (!named && index != row->next && !PEAL_MUTANT(rc_relays_in_any_order)) return false;

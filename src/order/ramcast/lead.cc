@@ -35,7 +35,7 @@ class ViewBytes {
 /// The sender's message before this one has its key, or is past.
 bool follows_placed(Messages& messages, const Record& record) {
   if (record.index == 1) return true;
-  const Record* before = messages.at(*messages.find_row(record.id.sender), record.index - 1);
+  const Record* before = messages.find_row(record.id.sender)->at(record.index - 1);
   return before == nullptr || before->key != 0;
 }
 
@@ -235,7 +235,7 @@ bool Lead::propose() {
   if (!state_.has_view()) return false;
   for (const auto& row : messages_.rows()) {
     while (row->propose < row->next) {
-      Record* record = messages_.at(*row, row->propose);
+      Record* record = row->at(row->propose);
       if (record != nullptr && record->key == 0 && record->own.key == 0) {
         if (!propose(*record)) return changed;
         changed = true;

@@ -74,8 +74,8 @@ class LeaderLog {
   struct Stream {
     std::uint64_t grant = 0;  ///< 0: none
     bool stale = false;
-    bool based = false;        ///< the base is complete
-    std::uint64_t number = 0;  ///< of the last entry of the base
+    bool based = false;            ///< the base is complete
+    std::uint64_t number = 0;      ///< of the last entry of the base
     std::uint64_t base_up_to = 0;  ///< the base stands for all entries up to this one
     std::vector<std::byte> image;
     std::uint64_t tail = 0, sent = 0, consumed = 0;  ///< offsets; they never wrap

@@ -118,6 +118,11 @@ void Links::say_hello(NodeIndex node, std::uint64_t message, Effects& out) const
   });
 }
 
+void Links::refuse(const MemberId& from, wire::Drop reason, const ViewId& view, Effects& out) {
+  const bool known = parts_.layout.index_of(from.node).has_value();
+  incompatible_.report(from, known, static_cast<unsigned>(reason), view, out);
+}
+
 void Links::on_timer(Instant now, Effects& out) {
   for (NodeIndex node = 0; node < links_.size(); ++node) {
     Link& link = links_[node];

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "order/incompatible_peers.h"
 #include "order/ramcast/parts.h"
 
 namespace peal::order::ramcast {
@@ -37,6 +38,9 @@ class Links {
   /// `renewed`: a new incarnation of the node; all earlier ones are gone.
   Change on_hello(Instant now, const MemberId& from, NodeIndex node, const wire::MemoryHello& hello,
                   Effects& out);
+  /// Reports once that packets of this process are ignored. `view`: the last one that was
+  /// installed.
+  void refuse(const MemberId& from, wire::Drop reason, const ViewId& view, Effects& out);
   void on_timer(Instant now, Effects& out);
   std::optional<Instant> deadline() const;
 
@@ -79,6 +83,7 @@ class Links {
 
   const Parts& parts_;
   std::vector<Link> links_;
+  IncompatiblePeers incompatible_;
 };
 
 /// Bytes of the regions.

@@ -8,6 +8,41 @@
 
 namespace peal::order::ramcast {
 
+// ---- a row ----
+
+Record* Row::at(std::uint64_t index) {
+  if (records.empty()) return nullptr;
+  Record& record = records[index % records.size()];
+  return record.index == index ? &record : nullptr;
+}
+
+const Record* Row::in_slot(std::uint64_t index) const {
+  if (records.empty()) return nullptr;
+  const Record& record = records[index % records.size()];
+  return record.used() ? &record : nullptr;
+}
+
+bool Row::is_finished() const {
+  return std::all_of(records.begin(), records.end(), [this](const Record& record) {
+    return !record.used() || (record.delivered && record.index <= released);
+  });
+}
+
+Seq Row::last_key() const {
+  Seq last = 0;
+  for (const Record& record : records) last = std::max(last, record.key);
+  return last;
+}
+
+Seq Row::past_key(std::uint64_t number) const {
+  if (PEAL_MUTANT(rc_past_keys_forgotten)) return 0;
+  const auto found = std::find_if(past_keys.begin(), past_keys.end(),
+                                  [number](const auto& each) { return each.first == number; });
+  return found == past_keys.end() ? 0 : found->second;
+}
+
+// ---- all rows ----
+
 Row* Messages::find_row(const MemberId& sender) {
   for (const auto& row : rows_) {
     if (row->sender == sender) return row.get();
@@ -72,20 +107,8 @@ Record* Messages::find(const wire::MessageId& id) {
   return nullptr;
 }
 
-Record* Messages::at(Row& row, std::uint64_t index) {
-  if (row.records.empty()) return nullptr;
-  Record& record = row.records[index % row.records.size()];
-  return record.index == index ? &record : nullptr;
-}
-
 bool Messages::has_units_up_to(const Record& record) {
   return find_row(record.id.sender)->next > record.index;
-}
-
-const Record* Messages::in_slot(const Row& row, std::uint64_t index) {
-  if (row.records.empty()) return nullptr;
-  const Record& record = row.records[index % row.records.size()];
-  return record.used() ? &record : nullptr;
 }
 
 Record* Messages::claim(Row& row, const wire::MessageId& id, const wire::MessageHead& head,
@@ -124,7 +147,7 @@ bool Messages::is_past(const MemberId& sender, NodeIndex node, const wire::Messa
   const Row* row = find_row(sender);
   if (row == nullptr) return is_removed(sender, node);
   const std::uint64_t index = wire::index_in(head, parts_.domain);
-  const Record* record = in_slot(*row, index);
+  const Record* record = row->in_slot(index);
   return index <= row->released || (record != nullptr && record->index > index);
 }
 
@@ -212,7 +235,7 @@ void Messages::restore() {
 
 void Messages::advance(Row& row) {
   while (true) {
-    Record* next = at(row, row.next);
+    Record* next = row.at(row.next);
     // Outside the view a message may be delivered without its unit.
     if (next == nullptr || !(next->has_body || next->delivered)) break;
     ++row.next;
@@ -308,26 +331,14 @@ void Messages::release(Seq delivered) {
   for (const auto& row : rows_) {
     advance(*row);
     while (true) {
-      const Record* record = at(*row, row->released + 1);
+      const Record* record = row->at(row->released + 1);
       if (record == nullptr || !record->delivered || record->key > delivered) break;
       ++row->released;
     }
     for (; row->freed < row->released; ++row->freed) {
-      if (Record* record = at(*row, row->freed + 1)) record->body.reset();
+      if (Record* record = row->at(row->freed + 1)) record->body.reset();
     }
   }
-}
-
-bool Messages::is_finished(const Row& row) const {
-  return std::all_of(row.records.begin(), row.records.end(), [&row](const Record& record) {
-    return !record.used() || (record.delivered && record.index <= row.released);
-  });
-}
-
-Seq Messages::last_key(const Row& row) {
-  Seq last = 0;
-  for (const Record& record : row.records) last = std::max(last, record.key);
-  return last;
 }
 
 void Messages::shrink(Row& row) {
@@ -339,15 +350,6 @@ void Messages::shrink(Row& row) {
   row.freed = row.released;
   row.records = {};
   row.said = {};
-}
-
-Seq Messages::past_key(const wire::MessageId& id) {
-  const Row* row = find_row(id.sender);
-  if (row == nullptr || PEAL_MUTANT(rc_past_keys_forgotten)) return 0;
-  for (const auto& [number, key] : row->past_keys) {
-    if (number == id.number) return key;
-  }
-  return 0;
 }
 
 void Messages::add_to(Digest& digest) const {

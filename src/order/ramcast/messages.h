@@ -46,7 +46,7 @@ struct Record {
   Seq key{};                                          ///< the final key; 0: unknown
   Seq heard{};                                        ///< see Lead::on_hearsay()
   wire::DomainBits replaced = 0;  ///< domains that have lost the order of their stamp
-  bool found = false;                                 ///< the key was found here, and not heard of
+  bool found = false;             ///< the key was found here, and not heard of
   bool delivered = false;
   bool listed = false;   ///< in Messages::pending()
   bool touched = false;  ///< in Messages::touched()
@@ -73,6 +73,17 @@ struct Row {
   /// The keys of messages to several domains that were in `records`, by number: other domains may
   /// ask for them.
   std::vector<std::pair<std::uint64_t, Seq>> past_keys;
+
+  /// The record with this index, or null.
+  Record* at(std::uint64_t index);
+  /// The message in the slot that a message with this index uses, or null.
+  const Record* in_slot(std::uint64_t index) const;
+  /// The row is one of a former incarnation of its sender, and has nothing left to do.
+  bool is_finished() const;
+  /// The largest key of a message in the row; 0 if it has none.
+  Seq last_key() const;
+  /// The key of this message, if it is one of `past_keys`, or 0.
+  Seq past_key(std::uint64_t number) const;
 };
 
 /// A delivered message whose slot has another one now.
@@ -122,10 +133,6 @@ class Messages {
   bool has_units_up_to(const Record& record);
   /// The record in a slot has no more use, or there is space to keep it elsewhere.
   bool may_overwrite(const Row& row, const Record& record) const;
-  /// The record with this index, or null.
-  Record* at(Row& row, std::uint64_t index);
-  /// The message in the slot that a message with this index uses, or null.
-  static const Record* in_slot(const Row& row, std::uint64_t index);
   /// The unit of the message is here.
   void put_body(Row& row, Record& record, BufferRef body);
   /// The same for a unit of the log. Without a free buffer it stays elsewhere until restore().
@@ -166,14 +173,8 @@ class Messages {
   void forget_overwritten() { overwritten_.clear(); }
   /// The largest key that release() was called with.
   Seq released() const { return released_; }
-  /// The row is one of a former incarnation of its sender, and has nothing left to do.
-  bool is_finished(const Row& row) const;
-  /// The largest key of a message in the row; 0 if it has none.
-  static Seq last_key(const Row& row);
   /// Frees the records of a finished row.
   void shrink(Row& row);
-  /// The key of a message to several domains whose row was shrunk; 0 if it is not known.
-  Seq past_key(const wire::MessageId& id);
 
   void add_to(Digest& digest) const;
   void check_invariants() const;
@@ -181,11 +182,6 @@ class Messages {
   /// Incarnations of one node from which this server takes messages at the same time. All servers
   /// of the domain together may order those of so many times as many incarnations.
   static constexpr std::size_t kRowsOfANode = 4;
-  /// Messages that a server may know and that are not finished.
-  static std::size_t records_max(const Parts& parts) {
-    const std::size_t servers = parts.layout.servers(parts.domain).size();
-    return parts.layout.nodes() * parts.options.slots * kRowsOfANode * servers;
-  }
   /// Incarnations of one node that are remembered.
   static constexpr std::size_t kIncarnationsOfANode = 16;
 
@@ -211,5 +207,11 @@ class Messages {
   Seq released_ = 0;
   mutable std::size_t checked_ = 0;  ///< calls of check_invariants()
 };
+
+/// Messages that a server may know and that are not finished.
+inline std::size_t records_max(const Parts& parts) {
+  const std::size_t servers = parts.layout.servers(parts.domain).size();
+  return parts.layout.nodes() * parts.options.slots * Messages::kRowsOfANode * servers;
+}
 
 }  // namespace peal::order::ramcast

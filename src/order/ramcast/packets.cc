@@ -9,11 +9,11 @@ void RamcastEngine::on_packet(Instant now, Lane /*lane*/, const BufferRef& packe
   if (left_) return;
   wire::Header header;
   const wire::Drop drop = wire::decode_header(packet.view(), header, parts_.checksum);
-  if (drop == wire::Drop::bad_version) report_incompatible({}, drop, out);
+  if (drop == wire::Drop::bad_version) links_.refuse({}, drop, state_.view().id, out);
   if (drop != wire::Drop::none) return parts_.drop(drop);
   if (header.cluster != parts_.cluster) {
     const wire::Drop reason = wire::drop_of_cluster(header.cluster, parts_.cluster);
-    report_incompatible(header.sender, reason, out);
+    links_.refuse(header.sender, reason, state_.view().id, out);
     return parts_.drop(reason);
   }
   if (!wire::is_ramcast_kind(header.kind)) return parts_.drop(wire::Drop::unknown_kind);
@@ -25,11 +25,6 @@ void RamcastEngine::on_packet(Instant now, Lane /*lane*/, const BufferRef& packe
   if (header.sender.epoch < links_.peer(*node).epoch) return parts_.drop(wire::Drop::stale);
   dispatch(now, *node, header, packet, out);
   turn(now, out);
-}
-
-void RamcastEngine::report_incompatible(const MemberId& sender, wire::Drop reason, Effects& out) {
-  const bool known = layout_.index_of(sender.node).has_value();
-  incompatible_.report(sender, known, static_cast<unsigned>(reason), state_.view().id, out);
 }
 
 void RamcastEngine::dispatch(Instant now, NodeIndex node, const wire::Header& header,

@@ -144,7 +144,8 @@ void Repair::on_pull(NodeIndex node, const wire::MessageId& message, Effects& ou
 void Repair::on_query(NodeIndex node, const wire::MessageId& message, Effects& out) {
   const Record* record = messages_.find(message);
   if (record == nullptr) {
-    if (const Seq key = messages_.past_key(message); key != 0) {
+    const Row* row = messages_.find_row(message.sender);
+    if (const Seq key = row == nullptr ? 0 : row->past_key(message.number); key != 0) {
       return send(node, wire::RamcastKind::answer, {message, key, {}}, out);
     }
     // This server lacks the message altogether. Without a base it would not take it.

@@ -132,8 +132,7 @@ bool Takeover::on_state(const MemberId& from, NodeIndex node, const wire::Member
     parts_.drop(wire::Drop::wrong_state);
     return false;
   }
-  if (!is_plausible(state) ||
-      answer.records.size() + state.records.size() > Messages::records_max(parts_)) {
+  if (!is_plausible(state) || answer.records.size() + state.records.size() > records_max(parts_)) {
     parts_.drop(wire::Drop::bad_value);
     return false;
   }
@@ -153,8 +152,8 @@ bool Takeover::on_state(const MemberId& from, NodeIndex node, const wire::Member
   return answer.complete;
 }
 
-/// What this server uses of the state can be used. A state that is not is dropped: its member is one
-/// that has not answered.
+/// What this server uses of the state can be used. A state that is not is dropped: its member is
+/// one that has not answered.
 bool Takeover::is_plausible(const wire::MemberState& state) const {
   const Clock& clock = parts_.clock;
   for (const wire::DomainView* view : {&state.view, &state.proposed}) {
@@ -297,8 +296,7 @@ Takeover::Result Takeover::on_takeover(const MemberId& from, NodeIndex node,
   const bool same = takeover.round == standing.promised && from == reader_.round().coordinator &&
                     reader_.round() == takeover.round;
   const bool known = same && takeover.grant <= reader_.grant();
-  bool lower = takeover.round < standing.promised ||
-               (takeover.round == standing.promised && !same);
+  bool lower = takeover.round < standing.promised || (takeover.round == standing.promised && !same);
   if (takeover.bootstrap && standing.promised != wire::Round{} && !same) {
     lower = order_of(takeover.round) <= order_of(standing.promised);
   }

@@ -19,11 +19,12 @@ inline constexpr WaitKind beginning{
     "all nodes of the domain to be there: its order has not begun yet; {who} {is} not heard",
     "all nodes of the domain to be there: its order has not begun yet", true};
 /// Most nodes of the domain have restarted: in memory, the order is lost.
-inline constexpr WaitKind lost{"domain_lost",
-                               "all nodes to be stopped, and started again: most nodes of the "
-                               "domain have restarted, and its order was lost; {who} still {has} it",
-                               {},
-                               true};
+inline constexpr WaitKind lost{
+    "domain_lost",
+    "all nodes to be stopped, and started again: most nodes of the "
+    "domain have restarted, and its order was lost; {who} still {has} it",
+    {},
+    true};
 /// A message is bound to an order that another domain has lost.
 inline constexpr WaitKind replaced{
     "order_replaced",

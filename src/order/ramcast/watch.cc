@@ -95,8 +95,7 @@ void Watch::write(Instant now, bool full) {
   control.missing = missing(now);
   control.active = standing.active;
   control.full = full;
-  control.outside =
-      !state_.is_member() && (state_.has_view() || !standing.has_order());
+  control.outside = !state_.is_member() && (state_.has_view() || !standing.has_order());
   if (standing.leads()) {
     control.mark_entry = standing.entry;
     control.mark_clock = parts_.clock.value();
@@ -196,8 +195,7 @@ bool Watch::leader_is_missed(Instant now) const {
 /// no base. It lacks what the others have released meanwhile.
 bool Watch::may_lead() const {
   const bool unfit = unfit_in_.number != 0 && unfit_in_ == state_.view().id;
-  const bool inside =
-      state_.has_view() ? state_.is_member() : parts_.standing.has_order();
+  const bool inside = state_.has_view() ? state_.is_member() : parts_.standing.has_order();
   return inside && !unfit && !parts_.standing.left_behind;
 }
 
