@@ -26,11 +26,10 @@ std::size_t edits(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string quote(std::string_view text) {
-  constexpr std::size_t kShown = 60;
+std::string quote(std::string_view text, std::size_t shown) {
   constexpr std::string_view kHex = "0123456789abcdef";
   std::string out = "\"";
-  for (const char c : text.substr(0, kShown)) {
+  for (const char c : text.substr(0, shown)) {
     const auto byte = static_cast<unsigned char>(c);
     if (c == '"' || c == '\\') {
       out += '\\';
@@ -41,7 +40,7 @@ std::string quote(std::string_view text) {
       out += c;
     }
   }
-  out += text.size() > kShown ? "…\"" : "\"";
+  out += text.size() > shown ? "…\"" : "\"";
   return out;
 }
 

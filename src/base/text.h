@@ -23,8 +23,8 @@ std::optional<T> number_in(std::string_view text, T minimum, T maximum) {
   return good ? std::optional<T>(value) : std::nullopt;
 }
 
-/// Formats text for a one-line message: in quotes, escaped, and cut after 60 characters.
-std::string quote(std::string_view text);
+/// Formats text for a one-line message: in quotes, escaped, and cut after `shown` characters.
+std::string quote(std::string_view text, std::size_t shown = 60);
 
 /// The entry of `known` that a person most likely meant by `typed`; empty if none is similar.
 std::string nearest(std::string_view typed, const std::vector<std::string>& known);

@@ -150,7 +150,7 @@ class Builder {
     option("--fabric", "FABRIC", kFabric,
            "with --order " + engines_with(kFabric) +
                ", how nodes write into each other's memory: as shared memory (shm), over TCP "
-               "connections (tcp), or as each pair can (auto, the default)",
+               "connections (tcp), by RDMA (verbs), or as each pair can (auto, the default)",
            values);
   }
 

@@ -13,8 +13,8 @@
 namespace peal::config {
 namespace {
 
-std::string key_of(std::size_t index, const char* field) {
-  return "domains[" + std::to_string(index) + "]." + field;
+std::string key_of(const DomainEntry& domain, const char* field) {
+  return std::string("domain.") + field + " of " + quote(domain.name);
 }
 
 std::string numbers_in(const std::vector<NodeId>& nodes) {
@@ -88,12 +88,12 @@ Checked validate_acceptors(const std::string& key, const DomainEntry& domain) {
 Checked validate_domain(const Settings& settings, std::size_t index) {
   const DomainEntry& domain = settings.domains[index];
   if (!trace::Names::valid(domain.name)) {
-    return unexpected(key_of(index, "name") + " = " + quote(domain.name) +
+    return unexpected("domain.name = " + quote(domain.name) +
                       " is not accepted: it must be 1 to 255 letters, digits, '.', '_' or '-'");
   }
-  const auto nodes = validate_numbers(key_of(index, "nodes"), domain.nodes);
+  const auto nodes = validate_numbers(key_of(domain, "nodes"), domain.nodes);
   if (!nodes) return nodes;
-  const std::string acceptors = key_of(index, "acceptors");
+  const std::string acceptors = key_of(domain, "acceptors");
   if (auto checked = validate_acceptors(acceptors, domain); !checked) return checked;
   const auto most = settings.order->traits.acceptors_most;
   if (domain.acceptors.size() > most) {
@@ -120,6 +120,22 @@ Checked validate_one_domain(const Settings& settings) {
                     " without [[domain]]; divide them into domains");
 }
 
+/// With Traits::genuine: no group is named by two domains.
+Checked validate_groups(const Settings& settings) {
+  std::map<std::string, std::string> named;
+  for (const DomainEntry& domain : settings.domains) {
+    for (const std::string& group : domain.groups) {
+      const auto [known, fresh] = named.emplace(group, domain.name);
+      if (fresh || known->second == domain.name) continue;
+      return unexpected(key_of(domain, "groups") + " has " + quote(group) +
+                        ", which is one of " + quote(known->second) + ", too: accepted with " +
+                        "order = " + quote(settings.order->name) +
+                        " are groups that one domain names");
+    }
+  }
+  return {};
+}
+
 /// With Traits::genuine: no node is in two domains, all nodes of a domain vote, and there are not
 /// too many of them.
 Checked validate_disjoint(const Settings& settings) {
@@ -129,18 +145,18 @@ Checked validate_disjoint(const Settings& settings) {
   for (std::size_t i = 0; i < settings.domains.size(); ++i) {
     const DomainEntry& domain = settings.domains[i];
     if (!domain.acceptors.empty()) {
-      return unexpected(key_of(i, "acceptors") + " is not accepted" + with_order +
+      return unexpected(key_of(domain, "acceptors") + " is not accepted" + with_order +
                         ": leave it out, since all nodes of a domain vote");
     }
     if (domain.nodes.size() > most) {
-      return unexpected(key_of(i, "nodes") + " has " + std::to_string(domain.nodes.size()) +
+      return unexpected(key_of(domain, "nodes") + " has " + std::to_string(domain.nodes.size()) +
                         " nodes, which is not accepted" + with_order + ": it must be at most " +
                         std::to_string(most));
     }
     for (const NodeId node : domain.nodes) {
       const auto [known, fresh] = taken.emplace(node, domain.name);
       if (fresh) continue;
-      return unexpected(key_of(i, "nodes") + " has " + std::to_string(node.value) +
+      return unexpected(key_of(domain, "nodes") + " has " + std::to_string(node.value) +
                         ", which is a node of " + quote(known->second) + ", too: accepted" +
                         with_order + " are domains that have no node in common");
     }
@@ -164,11 +180,12 @@ Result<void, std::string> validate_domains(const Settings& settings) {
   for (std::size_t i = 0; i < settings.domains.size(); ++i) {
     if (auto checked = validate_domain(settings, i); !checked) return checked;
     if (names.insert(settings.domains[i].name).second) continue;
-    return unexpected(key_of(i, "name") + " = " + quote(settings.domains[i].name) +
+    return unexpected("domain.name = " + quote(settings.domains[i].name) +
                       " is not accepted: it must be different from the names before it");
   }
-  if (settings.order->traits.genuine) return validate_disjoint(settings);
-  return {};
+  if (!settings.order->traits.genuine) return {};
+  if (auto checked = validate_disjoint(settings); !checked) return checked;
+  return validate_groups(settings);
 }
 
 std::vector<order::DomainNodes> domain_nodes(const Settings& settings) {

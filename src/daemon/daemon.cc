@@ -87,7 +87,8 @@ io::IoError with_remedy(io::IoError why) {
 /// Puts the configuration key that is at fault in front of `why`, the reason why a node cannot
 /// start.
 io::IoError with_key(const io::IoError& why) {
-  const bool has_key = why.message.starts_with("trace: ") || why.message.starts_with("data_dir: ");
+  const bool has_key = why.message.starts_with("trace: ") ||
+                       why.message.starts_with("data_dir: ") || why.message.starts_with("fabric");
   return {why.code, (has_key ? "" : "nodes.address: ") + with_remedy(why).message};
 }
 

@@ -45,7 +45,9 @@ std::string or_nothing(const std::string& waits_for) {
   return waits_for.empty() ? "nothing" : waits_for;
 }
 
-Json json_of(const session::SessionStatus& session) {
+/// `node_waits_for`: what the node waits for; so does a client with messages under way.
+Json json_of(const session::SessionStatus& session, const std::string& node_waits_for) {
+  const bool waits_here = session.waits_for.empty() && session.sent > session.settled;
   Json out;
   out["name"] = session.name;
   out["identity"] = session.identity;
@@ -55,7 +57,7 @@ Json json_of(const session::SessionStatus& session) {
   out["events"] = session.events;
   out["events_seen"] = session.events_seen;
   out["oldest_ms"] = milliseconds_of(session.oldest);
-  out["waits_for"] = or_nothing(session.waits_for);
+  out["waits_for"] = or_nothing(waits_here ? node_waits_for : session.waits_for);
   out["groups_count"] = session.memberships_count;
   out["groups"] = Json::array();
   for (const auto& membership : session.memberships) out["groups"].push_back(json_of(membership));
@@ -140,7 +142,7 @@ std::string status_json(const Status& status) {
                                      {"bytes_in_use", status.clients.region_bytes_in_use}};
   out["clients"]["sessions"] = Json::array();
   for (const auto& session : status.clients.sessions) {
-    out["clients"]["sessions"].push_back(json_of(session));
+    out["clients"]["sessions"].push_back(json_of(session, status.member.waits_for));
   }
   out["counters"] = Json::object();
   for (const auto& [name, value] : status.member.counters) out["counters"][name] = value;

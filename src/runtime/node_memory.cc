@@ -63,7 +63,7 @@ std::string memory_text(const io::fabric::Fabric& memory, const trace::Names& na
   std::string text;
   bool may_be_faster = false;
   for (const io::fabric::PeerStatus& peer : memory.status()) {
-    may_be_faster = may_be_faster || peer.kind != io::fabric::Kind::shm;
+    may_be_faster = may_be_faster || peer.kind == io::fabric::Kind::tcp;
     text +=
         (text.empty() ? "" : ", ") + names.name(peer.node) + " " + io::fabric::kind_name(peer.kind);
     if (!peer.problem.empty()) text += " (" + peer.problem + ")";

@@ -11,6 +11,7 @@
 #include "runtime/acceptor_log.h"
 #include "runtime/engine.h"
 #include "runtime/node_memory.h"
+#include "runtime/snapshot.h"
 #include "runtime/text.h"
 #include "wire/frames.h"
 
@@ -161,6 +162,13 @@ void Runtime::on_timer(Instant now) {
       application_.on_address(change);
     });
   }
+  look_for_stall(now);
+}
+
+void Runtime::look_for_stall(Instant now) {
+  if (!stall_.is_due(now)) return;
+  const std::string text = stall_.look(now, wait_text(*this));
+  if (!text.empty()) application_.on_warning(text);
 }
 
 void Runtime::on_turn_end(Instant now) {
@@ -209,6 +217,7 @@ std::optional<Instant> Runtime::next_deadline() const {
 }
 
 void Runtime::on_message(const node::Message& message) {
+  stall_.on_progress();
   if (trace_ != nullptr && !node::is_control(message.number)) trace_->deliver(message);
   application_.on_message(message);
 }
@@ -219,6 +228,7 @@ void Runtime::on_early(const node::Message& message) {
 }
 
 void Runtime::on_view(const order::View& view) {
+  stall_.on_progress();
   if (trace_ != nullptr) trace_->view(view);
   cause_.on_view(view, names());
   if (!view.transitional) {
@@ -230,6 +240,7 @@ void Runtime::on_view(const order::View& view) {
 }
 
 void Runtime::on_originate(const node::Origination& placed) {
+  stall_.on_progress();
   if (trace_ != nullptr && !node::is_control(placed.number)) trace_->originate(placed);
   application_.on_originate(placed);
 }

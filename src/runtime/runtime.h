@@ -22,6 +22,7 @@
 #include "runtime/node_transport.h"
 #include "runtime/trace_log.h"
 #include "runtime/view_cause.h"
+#include "runtime/stall_notice.h"
 
 namespace peal::io::fabric {
 class Fabric;
@@ -119,6 +120,7 @@ class Runtime final : private io::LoopHost, private node::Sink {
   void on_epoch_corrected(std::uint64_t epoch);
   void on_incompatible(const MemberId& who, wire::Drop reason);
   void end_work(Instant now);
+  void look_for_stall(Instant now);
   void take_adopted(Instant now);
 
   // Overrides of io::LoopHost.
@@ -153,6 +155,7 @@ class Runtime final : private io::LoopHost, private node::Sink {
   std::unique_ptr<TraceLog> trace_;  ///< null if there is no trace
   std::vector<std::string> start_warnings_;
   ViewCause cause_;
+  StallNotice stall_;
   std::string state_file_;                      ///< the file that stores the epoch; empty: no file
   std::unique_ptr<AcceptorLog> log_;            ///< null if this node keeps no log on disk
   std::string memory_problem_;                  ///< told last

@@ -14,7 +14,6 @@
 
 namespace peal::runtime {
 
-/// Says what the ordering waits for, and in which domain. The domain of all nodes is not named.
 std::string wait_text(const Runtime& runtime) {
   const order::WaitReason reason = runtime.node().why();
   const std::string_view name = domain_name(runtime.nodes().settings(), reason.domain);

@@ -74,6 +74,10 @@ struct Snapshot {
   std::vector<std::pair<std::string, std::uint64_t>> counters;
 };
 
+/// What the ordering waits for, and in which domain; empty: nothing. The domain of all nodes is not
+/// named.
+std::string wait_text(const Runtime& runtime);
+
 /// The fields that a runtime knows: all but `view`, `members` and `unread_bytes`.
 Snapshot snapshot_of(const Runtime& runtime);
 

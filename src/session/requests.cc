@@ -152,7 +152,7 @@ std::string Requests::no_domain_text(std::span<const std::string_view> targets) 
   }
   return quoted(*at) +
          " is a group of no domain: name it in groups of a [[domain]], where \"*\" "
-         "stands for all that no domain before it names";
+         "stands for all that no other domain names";
 }
 
 // ---- groups ----

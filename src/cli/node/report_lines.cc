@@ -12,6 +12,9 @@
 namespace peal::cli {
 namespace {
 
+/// Of the text that says how a node reaches each other one.
+constexpr std::size_t kMemoryShown = 1'000;
+
 /// When `counter` grew last: "last 3 s ago"; empty if the node does not report the time.
 std::string last_text(const NodeReport& report, const std::string& counter) {
   const auto ago = report.dropped_s_ago.find(counter);
@@ -171,7 +174,7 @@ std::vector<std::string> order_lines(const std::vector<NodeReport>& reports) {
     if (const std::string fabric = one_fabric(memory); !fabric.empty()) {
       way += " memory=" + fabric;
     } else if (!memory.empty()) {
-      fabrics.push_back(report.name + " memory=" + quote(memory));
+      fabrics.push_back(report.name + " memory=" + quote(memory, kMemoryShown));
     }
     // "datagrams" or "streams"; with streams, also the peers without a connection. Engines that
     // write into memory always use streams.

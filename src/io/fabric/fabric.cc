@@ -10,7 +10,7 @@
 namespace peal::io::fabric {
 namespace {
 
-Unexpected<IoError> refuse_options(const char* why) {
+Unexpected<IoError> refuse_options(const std::string& why) {
   return unexpected(IoError{Errc::invalid_option, why});
 }
 
@@ -32,7 +32,7 @@ Result<std::unique_ptr<Fabric>, IoError> Fabric::open(Options options) {
             [](const Peer& a, const Peer& b) { return a.node < b.node; });
   std::unique_ptr<Fabric> fabric(new Fabric(std::move(options)));
   if (fabric->options_.choice == Choice::verbs && !fabric->verbs_.is_usable()) {
-    return unexpected(IoError{Errc::invalid_option, fabric->verbs_.problem});
+    return refuse_options("fabric = \"verbs\": " + fabric->verbs_.problem);
   }
   const auto listening = fabric->incoming_.listen();
   if (!listening) return unexpected(listening.error());

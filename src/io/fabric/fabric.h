@@ -85,8 +85,10 @@ class Fabric final : public port::Memory, public PolledMemory {
 
   const Counters& counters() const { return counters_; }
   std::vector<PeerStatus> status() const;
-  /// Why the last expose() failed: one line with the remedy.
-  const std::string& problem() const { return regions_.problem(); }
+  /// Why the last expose() failed, or why there is no shared memory: one line.
+  const std::string& problem() const {
+    return regions_.problem().empty() ? incoming_.problem() : regions_.problem();
+  }
   /// Why RDMA is not used, though the options allow it: one line with the remedy, or empty.
   const std::string& verbs_problem() const { return verbs_.problem; }
   /// Where it listens for tcp, with the actual port; unspecified: nowhere.

@@ -26,8 +26,18 @@ Result<void, IoError> IncomingLinks::listen() {
   const bool may_be_local = options_.choice == Choice::automatic || options_.choice == Choice::shm;
   if (may_be_local && !options_.socket.empty()) {
     auto listener = StreamListener::unix_socket(options_.socket, kSocketMode);
-    if (!listener) return unexpected(listener.error());
-    doors_.push_back({std::move(*listener)});
+    if (listener) {
+      doors_.push_back({std::move(*listener)});
+    } else {
+      const IoError& error = listener.error();
+      const std::string why = "no shared memory: " + error.message;
+      const bool others = options_.choice == Choice::automatic && !options_.at.is_unspecified();
+      if (!others || error.code == Errc::address_in_use) {
+        return unexpected(
+            IoError{error.code, "fabric: " + why + ": make that possible, or set fabric = \"tcp\""});
+      }
+      problem_ = why;
+    }
   }
   if (options_.choice != Choice::shm && !options_.at.is_unspecified()) {
     auto listener = StreamListener::tcp(options_.at, make_plain_stream);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "io/fabric/incoming_link.h"
@@ -31,6 +32,8 @@ class IncomingLinks {
   Result<void, IoError> attach(Loop& loop);
   /// Where it listens for tcp; unspecified: nowhere.
   Endpoint at() const;
+  /// Why processes of this machine cannot share memory with this one, or empty.
+  const std::string& problem() const { return problem_; }
 
   /// Accepts and reads. True if there may be more to read.
   bool receive(Instant now);
@@ -74,6 +77,7 @@ class IncomingLinks {
   VerbsUse& verbs_;
   Loop* loop_ = nullptr;
   std::vector<Door> doors_;
+  std::string problem_;
   std::optional<Instant> accept_again_;  ///< no accept() before; the machine lacked resources
   std::vector<std::unique_ptr<IncomingLink>> links_;  ///< older ones first
   std::size_t next_ = 0;                              ///< the link to read first in the next turn

@@ -117,7 +117,10 @@ std::span<const Option> all_options() {
 std::string validate(const Options& options) {
   if (std::string wrong = refusal_in(options, fields()); !wrong.empty()) return wrong;
   if (options.suspect < options.beat * 4) {
-    return "ramcast.suspect_ms must be at least four times ramcast.beat_ms";
+    const auto text = [](Duration span) { return std::to_string(span.ns / milliseconds(1).ns); };
+    return "ramcast.suspect_ms = " + text(options.suspect) +
+           " is not accepted: it must be at least four times ramcast.beat_ms = " +
+           text(options.beat);
   }
   return {};
 }

@@ -114,13 +114,26 @@ TEST(FabricLinks, OptionsThatCannotWorkAreRefused) {
                 options.at = {};
               }),
               HasSubstr("no address and no Unix socket"));
-  EXPECT_THAT(refusal([](Options& options) { options.socket = "/no/such/folder/s"; }),
-              HasSubstr("/no/such"));
+  EXPECT_THAT(refusal([](Options& options) {
+                options.choice = Choice::shm;
+                options.socket = "/no/such/folder/s";
+              }),
+              AllOf(HasSubstr("fabric: no shared memory: "), HasSubstr("/no/such"),
+                    HasSubstr("or set fabric = \"tcp\"")));
   EXPECT_THAT(refusal([](Options& options) { options.at = Endpoint::v4(192, 0, 2, 1, 4'900); }),
               HasSubstr("192.0.2.1:4900"));
   const auto first = Fabric::open(site.options(kOwner));
   ASSERT_TRUE(first);
   EXPECT_THAT(refusal([](Options&) {}), HasSubstr("another process listens there"));
+}
+
+TEST(FabricLinks, WithoutASocketTheOtherFabricsGoOn) {
+  const Site site(Choice::automatic);
+  Options options = site.options(kOwner);
+  options.socket = "/no/such/folder/s";
+  const auto opened = Fabric::open(options);
+  ASSERT_TRUE(opened);
+  EXPECT_THAT((*opened)->problem(), HasSubstr("no shared memory: "));
 }
 
 // ---- who is let in ----
