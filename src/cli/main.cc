@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,6 +59,10 @@ int main(int argc, char** argv) {
     // `peald` means `peal node`: service managers and administrators expect a daemon of this name.
     if (argc > 0 && peal::cli::is_peald(argv[0])) arguments.insert(arguments.begin(), "node");
     return peal::cli::finish(peal::cli::run_arguments(arguments));
+  } catch (const std::bad_alloc&) {
+    return peal::cli::fail(1,
+                           "no memory is left: this process needs more than the machine, or a "
+                           "limit such as `ulimit -v`, gives it");
   } catch (const std::exception& error) {
     // Peal's own code throws no exceptions. An exception of a library ends the process with one
     // line.

@@ -127,10 +127,9 @@ Checked validate_groups(const Settings& settings) {
     for (const std::string& group : domain.groups) {
       const auto [known, fresh] = named.emplace(group, domain.name);
       if (fresh || known->second == domain.name) continue;
-      return unexpected(key_of(domain, "groups") + " has " + quote(group) +
-                        ", which is one of " + quote(known->second) + ", too: accepted with " +
-                        "order = " + quote(settings.order->name) +
-                        " are groups that one domain names");
+      return unexpected(key_of(domain, "groups") + " has " + quote(group) + ", which is one of " +
+                        quote(known->second) + ", too: accepted with " + "order = " +
+                        quote(settings.order->name) + " are groups that one domain names");
     }
   }
   return {};

@@ -20,9 +20,9 @@
 #include "runtime/buffers.h"
 #include "runtime/node_table.h"
 #include "runtime/node_transport.h"
+#include "runtime/stall_notice.h"
 #include "runtime/trace_log.h"
 #include "runtime/view_cause.h"
-#include "runtime/stall_notice.h"
 
 namespace peal::io::fabric {
 class Fabric;

@@ -9,9 +9,7 @@ namespace {
 constexpr Duration kLookGap = seconds(1);
 constexpr Duration kTellGap = seconds(60);
 
-std::string seconds_text(Duration span) {
-  return std::to_string(span.ns / seconds(1).ns) + " s";
-}
+std::string seconds_text(Duration span) { return std::to_string(span.ns / seconds(1).ns) + " s"; }
 
 }  // namespace
 

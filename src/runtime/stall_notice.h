@@ -20,8 +20,8 @@ class StallNotice {
   /// It is time for look().
   bool is_due(Instant now) const { return now >= next_; }
   /// `waits_for`: what the engine waits for; empty: nothing. Returns a line for the operator when
-  /// the ordering has stood still for kPatience, when it then waits for something else (at most once
-  /// a minute), and when it goes on. Otherwise it returns an empty text.
+  /// the ordering has stood still for kPatience, when it then waits for something else (at most
+  /// once a minute), and when it goes on. Otherwise it returns an empty text.
   std::string look(Instant now, const std::string& waits_for);
 
  private:

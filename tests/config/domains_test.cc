@@ -109,13 +109,13 @@ TEST(ConfigDomains, GoWithOneEnsembleOfRidgeAlone) {
 TEST(ConfigDomains, ThatAreDisjointNameEachGroupOnce) {
   const std::string top = "order = \"ramcast\"\n";
   const std::string west = "[[domain]]\nname = \"west\"\nnodes = [2]\n";
-  EXPECT_THAT(domain_error(kEast + "nodes = [1]\ngroups = [\"e*\"]\n" + west +
-                               "groups = [\"x\", \"e*\"]\n",
-                           top),
-              HasSubstr("domain.groups of \"west\" has \"e*\", which is one of \"east\", too"));
-  EXPECT_EQ(domain_error(kEast + "nodes = [1]\ngroups = [\"e*\"]\n" + west + "groups = [\"*\"]\n",
-                         top),
-            "it is accepted");
+  EXPECT_THAT(
+      domain_error(kEast + "nodes = [1]\ngroups = [\"e*\"]\n" + west + "groups = [\"x\", \"e*\"]\n",
+                   top),
+      HasSubstr("domain.groups of \"west\" has \"e*\", which is one of \"east\", too"));
+  EXPECT_EQ(
+      domain_error(kEast + "nodes = [1]\ngroups = [\"e*\"]\n" + west + "groups = [\"*\"]\n", top),
+      "it is accepted");
   EXPECT_THAT(domain_error(kEast + "nodes = [1, 2]\n" + west, top),
               HasSubstr("domain.nodes of \"west\" has 2, which is a node of \"east\", too"));
 }

@@ -33,8 +33,8 @@ Result<void, IoError> IncomingLinks::listen() {
       const std::string why = "no shared memory: " + error.message;
       const bool others = options_.choice == Choice::automatic && !options_.at.is_unspecified();
       if (!others || error.code == Errc::address_in_use) {
-        return unexpected(
-            IoError{error.code, "fabric: " + why + ": make that possible, or set fabric = \"tcp\""});
+        return unexpected(IoError{
+            error.code, "fabric: " + why + ": make that possible, or set fabric = \"tcp\""});
       }
       problem_ = why;
     }
