@@ -143,5 +143,34 @@ TEST(RamcastHostile, ASenderThatTellsEachServerAnotherMessage) {
   EXPECT_TRUE(world->run_until(delivered, seconds(2)));
 }
 
+std::uint64_t drops(World& world, wire::Drop reason) {
+  return world.engine(0).counts().drops[static_cast<std::size_t>(reason)];
+}
+
+TEST(RamcastHostile, PacketsOfOtherClustersAndOtherSettings) {
+  const auto world = settled({.domains = {3}});
+  const auto inject = [&](std::uint64_t cluster) {
+    wire::Header header;
+    header.cluster = cluster;
+    header.sender = {{2}, 101};
+    std::vector<std::byte> bytes(200);
+    bytes.resize(wire::encode_nack(header, {{1, header.sender}, {}}, bytes));
+    world->inject(0, bytes);
+    world->run(milliseconds(1));
+  };
+  inject(World::kCluster + 1);
+  EXPECT_EQ(drops(*world, wire::Drop::other_settings), 1U);
+  inject(World::kCluster + (1ULL << 32));
+  EXPECT_EQ(drops(*world, wire::Drop::other_cluster), 1U);
+}
+
+TEST(RamcastLayout, NumbersOfNoNodesDoNotCount) {
+  const Layout layout({{1}, {2}, {3}}, {{{1}, {2}, {7}}, {{3}, {9}}});
+  EXPECT_EQ(layout.servers(1).size(), 2U);
+  EXPECT_EQ(layout.servers(2).size(), 1U);
+  EXPECT_EQ(layout.quorum(1), 2U);
+  EXPECT_FALSE(layout.index_of({7}));
+}
+
 }  // namespace
 }  // namespace peal::order::ramcast::test
