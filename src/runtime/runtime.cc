@@ -167,7 +167,8 @@ void Runtime::on_timer(Instant now) {
 
 void Runtime::look_for_stall(Instant now) {
   if (!stall_.is_due(now)) return;
-  const std::string text = stall_.look(now, wait_text(*this));
+  const std::string waits_for = stall_.has_moved() ? std::string() : wait_text(*this);
+  const std::string text = stall_.look(now, waits_for);
   if (!text.empty()) application_.on_warning(text);
 }
 

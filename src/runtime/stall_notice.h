@@ -17,6 +17,8 @@ class StallNotice {
 
   /// A message was delivered or got its place, or a view was installed.
   void on_progress() { moved_ = true; }
+  /// Something has moved since the last look(): what the engine waits for does not matter.
+  bool has_moved() const { return moved_; }
   /// It is time for look().
   bool is_due(Instant now) const { return now >= next_; }
   /// `waits_for`: what the engine waits for; empty: nothing. Returns a line for the operator when

@@ -214,24 +214,25 @@ TEST_F(MemberDomains, AreRefusedIfTheyAreNotRidgesOrNotWhole) {
   EXPECT_THAT(with([](Config& c) { ridge_of(c).storage = Storage::memory; }),
               HasSubstr("[[domain]] does not go with paxos.storage = \"memory\""));
   EXPECT_THAT(with([](Config& c) { ridge_of(c).domains[1].name = "east"; }),
-              HasSubstr("domains[1].name = \"east\" is not accepted: it must be different"));
+              HasSubstr("domain.name = \"east\" is not accepted: it must be different"));
   EXPECT_THAT(with([](Config& c) { ridge_of(c).domains[0].name = "a b"; }),
-              HasSubstr("domains[0].name"));
+              HasSubstr("domain.name = \"a b\" is not accepted"));
   EXPECT_THAT(with([](Config& c) {
                 ridge_of(c).domains[0].nodes = {1, 1};
               }),
-              HasSubstr("domains[0].nodes has 1 twice"));
+              HasSubstr("domain.nodes of \"east\" has 1 twice"));
   EXPECT_THAT(with([](Config& c) { ridge_of(c).domains[0].nodes = {0}; }),
-              HasSubstr("domains[0].nodes has 0, which is not accepted: it must be 1 to"));
+              HasSubstr("domain.nodes of \"east\" has 0, which is not accepted: it must be 1 to"));
   EXPECT_THAT(with([](Config& c) { ridge_of(c).domains[0].nodes = {77}; }),
               HasSubstr("domain.nodes of \"east\" has none of [[nodes]]"));
   EXPECT_THAT(
       with([](Config& c) {
         ridge_of(c).domains[1].acceptors = {2, 3};
       }),
-      HasSubstr("domains[1].acceptors has 2 nodes, which is not accepted: it must be an odd"));
+      HasSubstr(
+          "domain.acceptors of \"west\" has 2 nodes, which is not accepted: it must be an odd"));
   EXPECT_THAT(with([](Config& c) { ridge_of(c).domains[1].acceptors = {1}; }),
-              HasSubstr("domains[1].acceptors has 1, which is none of its nodes"));
+              HasSubstr("domain.acceptors of \"west\" has 1, which is none of its nodes"));
   EXPECT_THAT(with([](Config& c) {
                 for (std::uint32_t i = 0; i < 14; ++i) {
                   ridge_of(c).domains.push_back({"d" + std::to_string(i), {1}, {}, {}});

@@ -114,13 +114,20 @@ std::span<const Option> all_options() {
   return kOptions;
 }
 
+/// The key and its value, as in a file.
+std::string given(std::string_view key, Duration value) {
+  for (const Option& option : all_options()) {
+    if (option.key == key) return std::string(key) + " = " + text_of(option, value.ns);
+  }
+  return std::string(key);
+}
+
 std::string validate(const Options& options) {
   if (std::string wrong = refusal_in(options, fields()); !wrong.empty()) return wrong;
   if (options.suspect < options.beat * 4) {
-    const auto text = [](Duration span) { return std::to_string(span.ns / milliseconds(1).ns); };
-    return "ramcast.suspect_ms = " + text(options.suspect) +
-           " is not accepted: it must be at least four times ramcast.beat_ms = " +
-           text(options.beat);
+    return given("ramcast.suspect_ms", options.suspect) +
+           " is not accepted: it must be at least four times " +
+           given("ramcast.beat_ms", options.beat);
   }
   return {};
 }
