@@ -192,7 +192,7 @@ void Clients::on_message(const node::Message& message) {
 
 void Clients::on_placed(const node::Origination& placed) {
   const bool genuine = process_.world.domains().is_genuine();
-  if (genuine) groups_.on_placed(placed.number, placed.view.number != 0);
+  if (genuine) groups_.on_placed(placed.number, placed.seq, placed.view.number != 0);
 }
 
 void Clients::renamed(MemberId before) {

@@ -58,7 +58,7 @@ void SessionClients::on_placed(const node::Origination& placed) {
     if (own.number == placed.number) judge_.ordered(own.client, own.client_number);
     under_way_.pop_front();
   }
-  sessions_.on_placed(local_now(), placed.number, placed.view.number != 0);
+  sessions_.on_placed(local_now(), placed.number, placed.seq, placed.view.number != 0);
   ordered_ = true;
 }
 

@@ -102,7 +102,7 @@ void Daemon::on_view(const order::View& view) {
 
 void Daemon::on_originate(const node::Origination& placed) {
   if (!node::is_control(placed.number)) {
-    sessions_->on_placed(now_, placed.number, placed.view.number != 0);
+    sessions_->on_placed(now_, placed.number, placed.seq, placed.view.number != 0);
   }
   if (std::exchange(was_full_, false)) room_again_ = true;
 }

@@ -70,10 +70,10 @@ class Groups {
   void on_view(const order::View& view, MemberId self);
   /// Accepts any bytes: all nodes count and drop the same malformed messages.
   void on_message(const Ordered& from, ByteView message);
-  /// With disjoint domains: the message of this node with this number has its place. If it is not
-  /// `delivered` here, this node was outside its domain's view at that place. Call it for each
-  /// message that Effects::submit() took, before the message is delivered here.
-  void on_placed(std::uint64_t number, bool delivered);
+  /// With disjoint domains: the message of this node with this number has its place, `seq`. If it
+  /// is not `delivered` here, this node was outside its domain's view at that place. Call it for
+  /// each message that Effects::submit() took, before the message is delivered here.
+  void on_placed(std::uint64_t number, Seq seq, bool delivered);
   /// Sets the nodes that may be in a view, sorted. Once all these nodes know old traffic, the
   /// traffic is forgotten. Without this list, only traffic above the limits is forgotten.
   void set_nodes(std::vector<NodeId> nodes) {

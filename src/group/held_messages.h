@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "base/bytes.h"
@@ -26,6 +27,12 @@ class HeldMessages {
 
   void add(const Ordered& from, ByteView message, bool late) {
     held_.push_back({from, {message.begin(), message.end()}, late});
+  }
+  /// A change of this node that was ordered while the node was outside the view, and so behind all
+  /// messages of its last view. `ended`: that is the current one; the next one is not there yet.
+  void add_missed(const Ordered& from, std::vector<std::byte> change, bool ended) {
+    const std::size_t at = ended ? held_.size() : earlier_++;
+    held_.insert(held_.begin() + static_cast<std::ptrdiff_t>(at), {from, std::move(change), false});
   }
   /// The view has ended, and its exchange is not complete.
   void end_view() { earlier_ = held_.size(); }

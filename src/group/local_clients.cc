@@ -48,6 +48,14 @@ std::optional<std::vector<std::byte>> LocalClients::take_placed(std::uint64_t nu
   return message;
 }
 
+std::uint64_t LocalClients::last_change(std::uint64_t up_to) const {
+  std::uint64_t last = 0;
+  for (const UnderWay& each : under_way_) {
+    if (each.number <= up_to) last = each.number;
+  }
+  return last;
+}
+
 Result<std::uint32_t, Refusal> LocalClients::connect(std::string_view name) {
   if (!is_client_name(name)) return unexpected(Refusal::bad_name);
   work();  // may free the name

@@ -42,6 +42,8 @@ class LocalClients {
   /// With disjoint domains: the message with this number has its place, so it is no longer under
   /// way. Returns the message if it changes memberships.
   std::optional<std::vector<std::byte>> take_placed(std::uint64_t number);
+  /// The number of the last change without a place, up to this number; 0: none.
+  std::uint64_t last_change(std::uint64_t up_to) const;
   /// The join of a client of this node was delivered.
   void on_joined(std::string_view name, std::string_view group);
   bool has(std::uint32_t connection) const { return clients_.contains(connection); }

@@ -26,9 +26,9 @@ void Groups::start_exchange() {
   const std::uint64_t under_way = PEAL_MUTANT(gm3_sends_not_blocked) ? 0 : effects_.block(true);
   // With disjoint domains, a node that was outside the view comes back alone. Its changes that were
   // ordered meanwhile had no effect elsewhere, so they take effect in its own table. It knows them
-  // once its messages that were under way have their places.
+  // once those that were under way have their places.
   const bool alone = options_.domains.is_disjoint() && synced_.size() == 1;
-  table_after_ = alone ? under_way : 0;
+  table_after_ = alone ? clients_.last_change(under_way) : 0;
   table_due_ = true;
   send_table();
 }
@@ -54,11 +54,20 @@ void Groups::send_table() {
   effects_.replace_control(own, options_.domains.home());
 }
 
-void Groups::on_placed(std::uint64_t number, bool delivered) {
+void Groups::on_placed(std::uint64_t number, Seq seq, bool delivered) {
   placed_ = number;
+  // This node was outside: behind its last view, and before the next one, which it may have by now.
+  const bool ended = !delivered && seq > view_.number;
   auto change = clients_.take_placed(number);
-  if (change && !delivered) missed_.push_back(std::move(*change));
-  if (table_due_ && state_ == State::exchanging) send_table();
+  if (change && !delivered) {
+    // Changes of views whose exchange was not completed come first.
+    if (held_.empty()) {
+      missed_.push_back(std::move(*change));
+    } else {
+      held_.add_missed({self_, 0, Service::agreed, {}, view_}, std::move(*change), ended);
+    }
+  }
+  if (table_due_ && state_ == State::exchanging && !ended) send_table();
 }
 
 /// Decodes a message of the exchange. Returns false if it is malformed or of another view.

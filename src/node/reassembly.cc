@@ -44,8 +44,7 @@ Reassembly::Fed Reassembly::feed(MemberId origin, const Chunk& chunk) {
   if (!chunk.last) return Fed::open;
   bytes_ -= partial->capacity;
   done_ = Gathered{std::move(partial->memory), partial->total};
-  partial->number = 0;
-  partial->received = partial->capacity = 0;
+  partials_.erase(partials_.begin() + (partial - partials_.data()));
   return Fed::complete;
 }
 
@@ -83,6 +82,7 @@ Reassembly::Partial* Reassembly::find(MemberId origin) {
 
 Reassembly::Partial* Reassembly::find_or_add(MemberId origin) {
   if (Partial* partial = find(origin); partial != nullptr) return partial;
+  drop_former(origin);
   if (partials_.size() == wire::kMembersMax) return nullptr;
   const auto at = std::lower_bound(
       partials_.begin(), partials_.end(), origin,
@@ -90,6 +90,15 @@ Reassembly::Partial* Reassembly::find_or_add(MemberId origin) {
   Partial fresh;
   fresh.origin = origin;
   return &*partials_.insert(at, std::move(fresh));
+}
+
+/// What a former incarnation of the node has begun does not end any more.
+void Reassembly::drop_former(MemberId origin) {
+  std::erase_if(partials_, [&](Partial& partial) {
+    const bool former = partial.origin.node == origin.node && partial.origin.epoch < origin.epoch;
+    if (former) drop(partial);
+    return former;
+  });
 }
 
 void Reassembly::append(Partial& partial, ByteView bytes) {

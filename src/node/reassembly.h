@@ -60,8 +60,9 @@ class Reassembly {
   };
 
   Partial* find(MemberId origin);
-  /// The origin's entry, or null if there are too many origins.
+  /// The origin's entry, or null if there are too many origins with unfinished messages.
   Partial* find_or_add(MemberId origin);
+  void drop_former(MemberId origin);
   void append(Partial& partial, ByteView bytes);
   void drop(Partial& partial);
   std::unique_ptr<std::byte[]> take_spare(std::uint32_t bytes);

@@ -83,10 +83,10 @@ void Sessions::on_message(Instant now, const Delivered& message) {
   }
 }
 
-void Sessions::on_placed(Instant now, std::uint64_t number, bool delivered) {
+void Sessions::on_placed(Instant now, std::uint64_t number, Seq seq, bool delivered) {
   parts_->context.now = now;
   if (!parts_->context.options.domains.is_disjoint()) return;
-  parts_->groups.on_placed(number, delivered);
+  parts_->groups.on_placed(number, seq, delivered);
   parts_->requests.on_placed(number);
 }
 

@@ -75,8 +75,8 @@ class Sessions {
   void on_view(Instant now, const order::View& view, MemberId self);
   void on_message(Instant now, const Delivered& message);
   /// The message of this node with the number that Host::submit() returned has its place in the
-  /// order of all its domains. `delivered` and when to call it: see group::Groups.
-  void on_placed(Instant now, std::uint64_t number, bool delivered);
+  /// order of all its domains. `seq`, `delivered` and when to call it: see group::Groups.
+  void on_placed(Instant now, std::uint64_t number, Seq seq, bool delivered);
   /// How many bytes of messages the node may still deliver; fewer while a member with policy
   /// `block` is slow. At 0 the node must deliver nothing; this slows all senders down.
   std::uint64_t room_bytes() const;

@@ -168,14 +168,14 @@ TEST_F(Held, ANodeThatComesBackBringsWhatItsClientsDidMeanwhile) {
   EXPECT_TRUE(c.groups->join(u, "g"));   // number 2 of c's clients
   EXPECT_TRUE(c.groups->leave(z, "g"));  // number 3
   c.taken = 3;
-  c.groups->on_placed(1, true);  // the join of z
+  c.groups->on_placed(1, 0, true);  // the join of z
   cluster.settle("ab");
   for (int i = 0; i < 2; ++i) EXPECT_TRUE(cluster.order_under_way('c', "ab"));
-  c.groups->on_placed(2, false);
+  c.groups->on_placed(2, 0, false);
   forget();
   cluster.install("abc");
   EXPECT_TRUE(c.control.empty()) << "its table waits for the last message that was under way";
-  c.groups->on_placed(3, false);
+  c.groups->on_placed(3, 0, false);
   EXPECT_FALSE(c.control.empty());
   cluster.order_all("abc");
   EXPECT_THAT(cluster['a'].take_log(), ElementsAre("1 sees g by network: [x@a y@b] | u@c"));
@@ -186,6 +186,36 @@ TEST_F(Held, ANodeThatComesBackBringsWhatItsClientsDidMeanwhile) {
                           "2 loses members of g", "2 sees g by network: x@a y@b | [u@c]"));
   for (const char each : {'a', 'b', 'c'}) {
     EXPECT_EQ(cluster[each].groups->table().hash(), c.groups->table().hash()) << each;
+  }
+}
+
+/// A client joins in a view whose exchange is not completed, and its connection ends in the next
+/// view, without its node: the end comes behind the join.
+TEST_F(Held, WhatANodeMissedComesBehindWhatItsLastViewHeld) {
+  constexpr Seq kFar = 1'000'000;
+  Daemon& c = cluster['c'];
+  cluster.settle("ab");
+  const std::uint32_t u = c.connect("u");
+  EXPECT_TRUE(c.groups->join(u, "g"));  // number 2 of c's clients
+  c.groups->disconnect(u);
+  c.groups->work();  // number 3
+  c.taken = 3;
+  c.groups->on_placed(1, 0, true);
+  cluster.install("abc");
+  c.groups->on_placed(2, 0, true);
+  EXPECT_TRUE(cluster.order_under_way('c', "abc"));
+  cluster.install("ab");
+  EXPECT_TRUE(cluster.order_under_way('c', "ab"));
+  c.groups->on_placed(3, kFar, false);
+  cluster.install("abc");
+  cluster.order_all("abc");
+  for (const char each : {'a', 'b', 'c'}) {
+    EXPECT_EQ(cluster[each].groups->table().groups().at("g").daemons.size(), 3U) << each;
+    const auto& of_c = cluster[each].groups->table().groups().at("g").at(c.id)->clients;
+    ASSERT_EQ(of_c.size(), 1U) << each;
+    EXPECT_EQ(of_c[0].connection, z);
+    EXPECT_EQ(cluster[each].groups->table().hash(), cluster['a'].groups->table().hash()) << each;
+    EXPECT_EQ(cluster[each].groups->counters().bad_changes, 0U) << each;
   }
 }
 

@@ -43,7 +43,7 @@ bool missed_join_counts() {
   b.taken = 1;
   cluster.settle("a");
   EXPECT_TRUE(cluster.order_under_way('b', "a"));
-  b.groups->on_placed(1, false);
+  b.groups->on_placed(1, 0, false);
   cluster.settle("ab");
   return cluster['a'].groups->table().groups().contains("g");
 }

@@ -42,6 +42,19 @@ TEST(Reassembly, PutsTheMessagesOfSeveralOriginsTogether) {
   all.check_invariants(6);
 }
 
+TEST(Reassembly, TakesMessagesOfAnyNumberOfIncarnations) {
+  Reassembly all;
+  for (std::uint64_t epoch = 1; epoch <= 500; ++epoch) {
+    const MemberId origin{NodeId{1}, epoch};
+    ASSERT_EQ(all.feed(origin, first(1, 4, "w")), Fed::open) << epoch;
+    if (epoch % 2 == 0) continue;  // it crashes
+    ASSERT_EQ(all.feed(origin, rest(1, 1, true, "xyz")), Fed::complete) << epoch;
+    const Gathered done = all.take();
+    EXPECT_EQ(all.bytes(), 0U) << "what the former incarnation had begun is gone";
+  }
+  all.check_invariants(4);
+}
+
 TEST(Reassembly, UsesMemoryAgainForMessagesOfTheSameLength) {
   Reassembly all;
   EXPECT_EQ(all.feed(kA, first(1, 4, "w")), Fed::open);

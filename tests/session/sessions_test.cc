@@ -81,9 +81,9 @@ TEST(Sessions, WithDisjointDomainsAMessageIsSettledWhenItHasItsPlace) {
   Alone alone(of_disjoint_domains());
   alone.x.send("g", "one");
   alone.daemon.pump();
-  alone.daemon.sessions->on_placed(alone.daemon.now, 1, true);  // the join
+  alone.daemon.sessions->on_placed(alone.daemon.now, 1, 0, true);  // the join
   EXPECT_EQ(alone.x.acked, 0U);
-  alone.daemon.sessions->on_placed(alone.daemon.now, 2, false);
+  alone.daemon.sessions->on_placed(alone.daemon.now, 2, 0, false);
   alone.daemon.pump();
   EXPECT_THAT(alone.x.take(), ElementsAre("acked 1"));
   EXPECT_TRUE(alone.daemon.sessions->idle());
