@@ -111,6 +111,13 @@ TEST(RamcastHostile, AStateWithAProposedViewOfOtherNodes) {
   });
 }
 
+TEST(RamcastHostile, AStateWithAProposedViewFarAhead) {
+  answer_with([](wire::MemberState& state) {
+    state.proposed = state.view;
+    state.proposed.id.number += Seq{16} << 40;
+  });
+}
+
 /// A node passes a message of its own on to one server.
 void relay(World& world, std::uint32_t sender, std::uint32_t to, std::uint64_t number,
            std::uint64_t index) {
@@ -145,6 +152,31 @@ TEST(RamcastHostile, ASenderThatTellsEachServerAnotherMessage) {
 
 std::uint64_t drops(World& world, wire::Drop reason) {
   return world.engine(0).counts().drops[static_cast<std::size_t>(reason)];
+}
+
+/// Another server says that two messages have one key.
+TEST(RamcastHostile, TwoMessagesWithOneKey) {
+  const auto world = settled({.domains = {3}, .outsiders = 2});
+  for (const std::uint32_t sender : {3U, 4U}) {
+    for (const std::uint32_t server : {1U, 2U}) world->cut(sender, server);
+    world->submit(sender, 1, 60);
+  }
+  world->pause(1);
+  world->pause(2);
+  world->run(milliseconds(5));
+  ASSERT_EQ(world->engine(0).counts().proposals, 2U);
+  for (const std::uint32_t sender : {4U, 5U}) {
+    wire::Header header;
+    header.cluster = World::kCluster;
+    header.sender = {{2}, 101};
+    const Seq key = key_of(world->engine(0).counts().proposals + (102ULL << 12), 1);
+    const wire::AboutMessage about{{{{sender}, 101}, 1}, key, {(101ULL << 20) + 1, {{1}, 101}}};
+    std::vector<std::byte> bytes(200);
+    bytes.resize(wire::encode_about_message(header, wire::RamcastKind::answer, about, bytes));
+    world->inject(0, bytes);
+  }
+  world->run(milliseconds(5));
+  EXPECT_EQ(drops(*world, wire::Drop::bad_value), 1U);
 }
 
 TEST(RamcastHostile, PacketsOfOtherClustersAndOtherSettings) {

@@ -67,7 +67,8 @@ void Backlogs::retain_for(Place place, const wire::DomainView& before) {
 }
 
 void Backlogs::tidy() {
-  if (!state_.is_member()) messages_.forget_overwritten();  // it retains nothing
+  // Outside, and on the way there, it retains nothing.
+  if (!state_.is_member() || parts_.standing.left_behind) messages_.forget_overwritten();
   for (Place place = 0; place < retained_.size(); ++place) {
     Retained& retained = retained_[place];
     if (retained.member == MemberId{}) continue;

@@ -42,6 +42,7 @@ void LeaderLog::end() {
 void LeaderLog::drop(NodeIndex member) {
   Stream& stream = streams_[member];
   stream.grant = 0;
+  stream.placed = stream.processed = stream.base_up_to = 0;
   stream.unsent.clear();
   stream.under_way.clear();
 }

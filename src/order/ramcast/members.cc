@@ -16,6 +16,11 @@ void Members::begin(std::uint16_t answered) {
   owed_ = 0;
   asked_in_.assign(state_.view().roster.size(), takeover_.asked().id.number);
   to_base_ = static_cast<std::uint16_t>(answered & ~bit_of(parts_.place));
+  for (Place place = 0; place < state_.view().roster.size(); ++place) {
+    // A server that has restarted since it answered exposes nothing to this one.
+    const bool same = links_.peer(node_at(place)) == takeover_.asked().roster[place];
+    if (!same) to_base_ = static_cast<std::uint16_t>(to_base_ & ~bit_of(place));
+  }
   give_bases();
 }
 
@@ -54,12 +59,15 @@ void Members::change_view(Instant now) {
   if (next != state_.view() && all_in_view(next)) lead_.propose_view(next);
 }
 
-/// A majority has the units of all messages with known keys, without the server at this place. Its
-/// former incarnation may have been one of few that had them, and the new one has none.
+/// A majority has the units of all messages whose keys are known, or that the server at this place
+/// has acknowledged, without that server. Its former incarnation may have been one of few that had
+/// them, and the new one has none.
 bool Members::are_units_held(Place without) const {
   for (const auto& row : messages_.rows()) {
     for (const Record& record : row->records) {
-      if (!record.used() || record.key == 0 || record.index <= row->released) continue;
+      if (!record.used() || record.index <= row->released) continue;
+      const bool counted = record.said[node_at(without)].acknowledged;
+      if (record.key == 0 && !counted) continue;
       unsigned count = 0;
       for (Place place = 0; place < state_.view().roster.size(); ++place) {
         if (place != without && has_unit(place, record)) ++count;
@@ -73,6 +81,7 @@ bool Members::are_units_held(Place without) const {
 bool Members::has_unit(Place place, const Record& record) const {
   if (place == parts_.place) return record.has_body;
   const NodeIndex node = node_at(place);
+  if (links_.peer(node) != state_.counted(place)) return false;
   const Said& said = record.said[node];
   const bool acknowledged = said.acknowledged && said.round == parts_.standing.synchronized;
   const bool delivered = state_.is_member(place) && watch_.delivered_by(place) >= record.key;

@@ -67,6 +67,10 @@ void Outlet::commit_entries(std::uint64_t entry) {
     if (record == nullptr || !record->inlined || !record->single()) continue;
     if (record->entry > entry) break;
     if (record->key != 0) continue;
+    if (record->own.key <= state_.delivered()) {
+      parts_.drop(wire::Drop::bad_value);
+      continue;
+    }
     record->key = record->own.key;
     parts_.clock.raise(clock_of(record->key));
     on_key(*record);
@@ -129,6 +133,13 @@ bool Outlet::deliver_next(Effects& out) {
     std::pop_heap(heap_.begin(), heap_.end(), later);
     heap_.pop_back();
   }
+  // Only a process that breaks the protocol tells such a key.
+  while (!heap_.empty() && heap_.front().key <= state_.delivered()) {
+    std::pop_heap(heap_.begin(), heap_.end(), later);
+    heap_.back().record->key = 0;
+    heap_.pop_back();
+    parts_.drop(wire::Drop::bad_value);
+  }
   const bool view_first = !queue_.empty() && queue_.front().record == nullptr;
   const Seq front = queue_.empty() ? 0 : queue_.front().stamp;
   if (view_first && views_.front().known && (heap_.empty() || heap_.front().key > front)) {
@@ -136,7 +147,11 @@ bool Outlet::deliver_next(Effects& out) {
     const wire::DomainView view = views_.front().view;
     queue_.pop_front();
     views_.pop_front();
-    install(view, out);
+    if (view.id.number > state_.delivered()) {
+      install(view, out);
+    } else {
+      parts_.drop(wire::Drop::bad_value);
+    }
     return true;
   }
   if (heap_.empty()) return false;

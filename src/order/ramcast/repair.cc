@@ -167,7 +167,13 @@ void Repair::on_query(NodeIndex node, const wire::MessageId& message, Effects& o
 void Repair::on_answer(const wire::AboutMessage& answer, Lead& lead) {
   Record* record = messages_.find(answer.message);
   if (record == nullptr) return;
-  if (!parts_.clock.believes(answer.key)) return parts_.drop(wire::Drop::bad_value);
+  // A key of an order that this domain has lost may be below one that was delivered in this one.
+  const bool current = record->own.round == parts_.standing.synchronized;
+  const bool below = current && record->own.key != 0 && answer.key < record->own.key;
+  const bool foreign = answer.round != wire::Round{} && parts_.standing.is_foreign(answer.round);
+  if (!parts_.clock.believes(answer.key) || below || foreign) {
+    return parts_.drop(wire::Drop::bad_value);
+  }
   if (answer.round == wire::Round{}) return lead.on_hearsay(*record, answer.key);
   // A key that was found in a later round of this domain may come behind stamps of that round.
   const bool later = answer.round > parts_.standing.synchronized;

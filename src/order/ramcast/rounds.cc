@@ -77,7 +77,8 @@ void Rounds::on_takeover(Instant now, const MemberId& from, NodeIndex node,
   const auto result = takeover_.on_takeover(from, node, takeover, follower_, out);
   const wire::DomainView& view = takeover.view;
   if (result == Takeover::Result::refused) {
-    const bool outdated = view.id.number < state_.view().id.number;
+    const bool outdated =
+        view.id.number < state_.view().id.number && takeover.round > parts_.standing.promised;
     if (outdated && parts_.standing.has_order()) watch_.set_outdated(takeover.round);
     return;
   }

@@ -214,7 +214,8 @@ Decision Takeover::decide() const {
     if (!answer.complete) continue;
     decision.answered = static_cast<std::uint16_t>(decision.answered | (1U << place));
     const wire::MemberState& state = answer.first;
-    decision.clock = std::max({decision.clock, state.clock, clock_of(state.delivered)});
+    decision.clock = std::max({decision.clock, state.clock, clock_of(state.delivered),
+                               clock_of(state.view.id.number), clock_of(state.proposed.id.number)});
     if (state.view.id.number > decision.view.id.number || decision.view.roster.empty()) {
       decision.view = state.view;
     }
@@ -284,7 +285,9 @@ bool Takeover::replaces_beginning(const MemberId& from, NodeIndex node,
   const Standing& standing = parts_.standing;
   const auto& asked = state_.view().roster;
   if (takeover.bootstrap || standing.has_order() || asked.empty()) return false;
-  return order_of(takeover.round) != order_of(standing.promised) &&
+  // Promises within an order that has begun count for ever.
+  const bool below = order_of(takeover.round) == order_of(pledged_) && takeover.round < pledged_;
+  return !below && order_of(takeover.round) != order_of(standing.promised) &&
          from.epoch >= asked[parts_.layout.role(node).place].epoch;
 }
 
@@ -319,6 +322,7 @@ Takeover::Result Takeover::on_takeover(const MemberId& from, NodeIndex node,
   // It has just read the base of an order that has begun.
   if (takeover.bootstrap && standing.has_order()) return refuse({});
   standing.promised = takeover.round;
+  if (!takeover.bootstrap) pledged_ = takeover.round;
   standing.role = Standing::Role::follower;
   standing.active = false;
   end();

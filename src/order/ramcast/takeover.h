@@ -110,7 +110,8 @@ class Takeover {
   wire::DomainView view_;  ///< that the candidate asks with
   bool bootstrap_ = false;
   std::uint32_t seed_ = 0;
-  std::uint64_t count_ = 0;   ///< the highest count of a round that was heard of
+  wire::Round pledged_{};    ///< the highest round of an order that had begun, among those promised
+  std::uint64_t count_ = 0;  ///< the highest count of a round that was heard of
   std::uint64_t grants_ = 0;  ///< grants that were asked for; never repeated
   std::uint16_t asking_ = 0;  ///< bit i: the member at place i was asked, and has not answered
   Instant next_{};
