@@ -572,25 +572,6 @@ TEST(RamcastScenarios, AServerThatHearsTheLeaderDoesNotHoldUpTheOthers) {
   end_well(*world);
 }
 
-/// Server 4 hears no signs of life of the others until it can keep no more messages. Meanwhile
-/// server 1 restarts, and the others are in a view that server 4 does not know.
-TEST(RamcastScenarios, AMemberThatCanKeepNoMoreGetsABase) {
-  Shape shape{.domains = {5}, .outsiders = 1};
-  shape.options.slots = 4;
-  shape.options.suspect = milliseconds(100);
-  const auto world = settled(shape);
-  for (const std::uint32_t server : {0U, 1U, 2U, 3U}) world->cut(server, 4, Area::control);
-  submit_some(*world, 5, 1, 200);
-  world->run(milliseconds(80));
-  world->crash(1);
-  world->run(milliseconds(5));
-  world->start(1);
-  world->run(milliseconds(50));
-  world->heal_all();
-  end_well(*world);
-  EXPECT_EQ(world->keys(4).size(), 200U);
-}
-
 TEST(RamcastScenarios, AnExcludedMemberGetsWhatItsLastViewOwesToIt) {
   const auto world = settled({.domains = {3}, .outsiders = 1});
   submit_some(*world, 3, 1, 10);

@@ -49,8 +49,6 @@ void Watch::on_down(Instant now, NodeIndex node) {
 // ---- cells ----
 
 bool Watch::read(Instant now, LeaderLog& log) {
-  if (view_ != state_.view().id) view_since_ = now;
-  view_ = state_.view().id;
   bool changed = false;
   for (Place place = 0; place < peers_.size(); ++place) {
     if (place == parts_.place) continue;
@@ -285,14 +283,7 @@ bool Watch::lags(Instant now, Place place, Seq released) const {
   const Peer& peer = peers_[place];
   // Slots with messages that an outside server lacks may be in use again before this server knows
   // that all members have delivered them.
-  Seq reached = peer.control.outside ? state_.delivered() : released;
-  // Nor may a member read on that has no space for the next message: until it has the view, nobody
-  // knows what is released. A base skips that.
-  const Seq view = state_.view().id.number;
-  const bool late = view_ == state_.view().id && now - view_since_ > parts_.options.suspect;
-  if (late && !peer.control.full && state_.is_member(place)) {
-    reached = std::max(reached, view);
-  }
+  const Seq reached = peer.control.outside ? state_.delivered() : released;
   return peer.seen && peer.control.delivered < reached && now - peer.moved > parts_.options.suspect;
 }
 

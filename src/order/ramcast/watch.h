@@ -121,8 +121,6 @@ class Watch {
   std::uint64_t beat_ = 0;
   ViewId unfit_in_{};
   wire::Round outdated_{};
-  ViewId view_{};  ///< this server has had this view since `view_since_`
-  Instant view_since_{};
   Instant next_{};
   wire::Control told_;  ///< as it was written last
 };
