@@ -84,7 +84,8 @@ bool Members::has_unit(Place place, const Record& record) const {
   if (links_.peer(node) != state_.counted(place)) return false;
   const Said& said = record.said[node];
   const bool acknowledged = said.acknowledged && said.round == parts_.standing.synchronized;
-  const bool delivered = state_.is_member(place) && watch_.delivered_by(place) >= record.key;
+  const bool delivered =
+      record.key != 0 && state_.is_member(place) && watch_.delivered_by(place) >= record.key;
   return acknowledged || delivered || (record.inlined && log_.has_unit(node, record.entry));
 }
 
