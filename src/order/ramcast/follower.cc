@@ -133,7 +133,7 @@ bool Follower::has_space_for_base() {
     if (each.entry.kind == wire::LogKind::base_sender) begins[each.entry.sender] = each.entry.key;
     if (each.entry.kind != wire::LogKind::base) continue;
     const auto node = parts_.layout.index_of(each.entry.sender.node);
-    if (!node || !is_for_us(each.entry)) return false;
+    if (!node || !parts_.is_for_us(each.entry.head.to)) return false;
     const MemberId& sender = each.entry.sender;
     const Messages::Space space = messages_.space_for(sender, each.entry.head, begins[sender]);
     if (space == Messages::Space::none) return false;
@@ -163,7 +163,7 @@ bool Follower::adopt(const BaseEntry& each) {
     messages_.skip(*row, entry.key);
     return true;
   }
-  if (!is_for_us(entry)) return false;
+  if (!parts_.is_for_us(entry.head.to)) return false;
   Row* row = messages_.open_row(entry.sender, *node, Origin::order);
   const std::uint64_t index = wire::index_in(entry.head, parts_.domain);
   const wire::MessageId id{entry.sender, entry.head.number};
@@ -190,7 +190,7 @@ bool Follower::adopt(const BaseEntry& each) {
 /// The record of the message of an entry; null if there is no space for it.
 Record* Follower::record_of(const wire::LogEntry& entry) {
   const auto node = parts_.layout.index_of(entry.sender.node);
-  if (!node || !is_for_us(entry)) return nullptr;
+  if (!node || !parts_.is_for_us(entry.head.to)) return nullptr;
   if (!parts_.clock.believes(entry.key) || !parts_.clock.believes(entry.stamp)) return nullptr;
   Row* row = messages_.open_row(entry.sender, *node, Origin::order);
   if (row == nullptr) return nullptr;

@@ -45,10 +45,6 @@ class Follower final : public LogTaker {
   bool adopt(const BaseEntry& each);
   bool take_proposal(const wire::LogEntry& entry, ByteView unit);
   Record* record_of(const wire::LogEntry& entry);
-  bool is_for_us(const wire::LogEntry& entry) const {
-    return ((entry.head.to >> parts_.domain) & 1U) != 0 &&
-           (entry.head.to & ~parts_.layout.all()) == 0;
-  }
   bool is_own_stamp(Seq stamp) const {
     return domain_of_key(stamp) == parts_.domain && parts_.clock.believes(stamp);
   }

@@ -68,8 +68,7 @@ bool Inbox::read_next(Instant now, NodeIndex sender, Row& row) {
 }
 
 bool Inbox::is_legal(const wire::MessageHead& head) const {
-  return (head.to & ~parts_.layout.all()) == 0 && ((head.to >> parts_.domain) & 1U) != 0 &&
-         parts_.clock.believes_cause(head.after);
+  return parts_.is_for_us(head.to) && parts_.clock.believes_cause(head.after);
 }
 
 bool Inbox::put(Instant now, Row& row, const MemberId& sender, const wire::MessageHead& head,

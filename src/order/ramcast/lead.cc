@@ -279,8 +279,7 @@ bool Lead::is_held(const Inlined& each, unsigned at_once) const {
   if (is_unit(each)) {
     holders = log_.holders_of_unit(each.entry, at_once);
     for (const NodeIndex server : parts_.layout.servers(parts_.domain)) {
-      const Said& said = each.record->said[server];
-      if (said.acknowledged && said.round == parts_.standing.synchronized) {
+      if (each.record->said[server].acknowledged_in(parts_.standing.synchronized)) {
         holders |= 1U << parts_.layout.role(server).place;
       }
     }

@@ -82,8 +82,7 @@ bool Members::has_unit(Place place, const Record& record) const {
   if (place == parts_.place) return record.has_body;
   const NodeIndex node = node_at(place);
   if (links_.peer(node) != state_.counted(place)) return false;
-  const Said& said = record.said[node];
-  const bool acknowledged = said.acknowledged && said.round == parts_.standing.synchronized;
+  const bool acknowledged = record.said[node].acknowledged_in(parts_.standing.synchronized);
   const bool delivered =
       record.key != 0 && state_.is_member(place) && watch_.delivered_by(place) >= record.key;
   return acknowledged || delivered || (record.inlined && log_.has_unit(node, record.entry));

@@ -25,6 +25,9 @@ struct Said {
   wire::Round round{};         ///< of its domain, in which it acknowledged
   std::uint32_t checksum = 0;  ///< of the cell that said so
   bool seen = false;           ///< `checksum` is valid
+
+  /// It acknowledged the message in this round of its domain.
+  bool acknowledged_in(const wire::Round& of) const { return acknowledged && round == of; }
 };
 
 /// What a server knows of a message to its domain.

@@ -87,6 +87,10 @@ struct Parts {
   /// Units leave some buffers to packets, without which the servers could not go on to deliver.
   bool has_buffer_for_unit() const { return pool.free_count() > kBuffersForPackets; }
   unsigned quorum() const { return layout.quorum(domain); }
+  /// A message may go to these domains, and this server's is one of them.
+  bool is_for_us(wire::DomainBits to) const {
+    return (to & ~layout.all()) == 0 && ((to >> domain) & 1U) != 0;
+  }
   void drop(wire::Drop reason) const { ++counts.drops[static_cast<std::size_t>(reason)]; }
 
   /// Sends the frame that `encode(header, bytes)` writes. A packet for which no buffer is free is

@@ -165,8 +165,7 @@ bool Takeover::is_plausible(const wire::MemberState& state) const {
   if (!clock.believes_clock(state.clock) || !clock.believes(state.delivered)) return false;
   return std::all_of(
       state.records.begin(), state.records.end(), [&](const wire::StateRecord& record) {
-        const wire::DomainBits to = record.head.to;
-        const bool known = (to & ~parts_.layout.all()) == 0 && ((to >> parts_.domain) & 1U) != 0 &&
+        const bool known = parts_.is_for_us(record.head.to) &&
                            parts_.layout.index_of(record.sender.node).has_value();
         const bool own = record.stamp == 0 || domain_of_key(record.stamp) == parts_.domain;
         return known && own && clock.believes(record.stamp) && clock.believes(record.key);
