@@ -229,6 +229,7 @@ namespace peal::sim_hooks {
   X(rc_clock_not_raised, "a server acknowledges a key without raising its clock")                 \
   X(rc_digests_ignored, "acknowledgements of different timestamps count together")                \
   X(rc_found_in_known_round, "an answer names a round, and its key was found in a later one")     \
+  X(rc_full_member_waits, "a member that can keep no more gets no base in a new view")            \
   X(rc_hearsay_counts, "a key of an unknown round counts at once")                                \
   X(rc_incomplete_is_enough, "a message is delivered before all lower timestamps are known")      \
   X(rc_joins_unknowing, "a server is admitted that does not know the present view")               \

@@ -22,6 +22,7 @@ constexpr std::uint32_t kCommitted = 2;
 constexpr std::uint16_t kActive = 1;
 constexpr std::uint16_t kFull = 2;
 constexpr std::uint16_t kOutside = 4;
+constexpr std::uint16_t kWaits = 8;
 
 std::uint32_t checksum_of(ByteView record, std::uint32_t seed = 0) {
   return crc32c(record.subspan(kChecksumBytes), seed);
@@ -318,7 +319,7 @@ void encode_control(const Control& in, ByteSpan out) {
   to.u(std::uint32_t{0});  // checksum
   to.u(in.missing);
   to.u(static_cast<std::uint16_t>((in.active ? kActive : 0) | (in.full ? kFull : 0) |
-                                  (in.outside ? kOutside : 0)));
+                                  (in.outside ? kOutside : 0) | (in.waits ? kWaits : 0)));
   to.u(in.beat);
   write_round(to, in.promised);
   to.u(in.entry);
@@ -345,10 +346,11 @@ Drop decode_control(ByteView cell, Control& out) {
   out.missing = in.u<std::uint16_t>();
   in.require((out.missing >> kDomainNodesMax) == 0, Drop::bad_value);
   const auto flags = in.u<std::uint16_t>();
-  in.require((flags & ~(kActive | kFull | kOutside)) == 0, Drop::bad_value);
+  in.require((flags & ~(kActive | kFull | kOutside | kWaits)) == 0, Drop::bad_value);
   out.active = (flags & kActive) != 0;
   out.full = (flags & kFull) != 0;
   out.outside = (flags & kOutside) != 0;
+  out.waits = (flags & kWaits) != 0;
   out.beat = read_from_one(in);
   out.promised = read_optional_round(in);
   out.entry = read_counter(in);

@@ -196,6 +196,8 @@ struct Control {
   bool active = false;      ///< the server may deliver
   bool full = false;        ///< the server's application takes nothing now
   bool outside = false;     ///< the server is in no view, and owes nothing to an earlier one
+  /// The server can keep no more messages that members may lack: it does not read on in its log.
+  bool waits = false;
   friend bool operator==(const Control&, const Control&) = default;
 };
 inline constexpr std::size_t kControlBytes = 112;

@@ -359,5 +359,29 @@ TEST(RamcastRules, AMemberHasSpaceForWhatItsLeaderProposes) {
   expect_needed(Mutant::rc_window_ignored, leaders_that_nobody_hears);
 }
 
+/// Server 4 hears no signs of life of the others until it can keep no more messages. Meanwhile
+/// server 1 restarts, and the others are in a view that server 4 does not know.
+std::string a_member_that_can_keep_no_more() {
+  Shape shape{.domains = {5}, .outsiders = 1};
+  shape.options.slots = 4;
+  shape.options.suspect = milliseconds(100);
+  const auto world = connected(shape);
+  const std::uint64_t before = world->delivered(4);
+  for (const std::uint32_t server : {0U, 1U, 2U, 3U}) world->cut(server, 4, Area::control);
+  for (int i = 0; i < 200; ++i) world->submit(5, 1, 60);
+  world->run(milliseconds(80));
+  world->crash(1);
+  world->run(milliseconds(5));
+  world->start(1);
+  world->run(milliseconds(50));
+  world->heal_all();
+  const std::string wrong = end_of(*world);
+  return wrong.empty() && world->delivered(4) != before + 200 ? "lost" : wrong;
+}
+
+TEST(RamcastRules, AMemberThatCanKeepNoMoreGetsABase) {
+  expect_needed(Mutant::rc_full_member_waits, a_member_that_can_keep_no_more);
+}
+
 }  // namespace
 }  // namespace peal::order::ramcast::test

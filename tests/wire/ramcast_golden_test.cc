@@ -217,10 +217,12 @@ TEST(WireRamcastGolden, ControlCells) {
                                     return out.size();
                                   });
   };
-  expect_control("v1-control",
-                 {77, kRound9, 12, 4'096, 2, 1'633, 1'601, 65, 0, 0, 0b100, true, false, false});
-  expect_control("v1-control-leader",
-                 {kCounterMax, kRound9, 12, 0, 1, 0, 0, 0, 12, 103, 0x7fff, true, true, true});
+  expect_control("v1-control", {77, kRound9, 12, 4'096, 2, 1'633, 1'601, 65, 0, 0, 0b100, true,
+                                false, false, false});
+  expect_control("v1-control-leader", {kCounterMax, kRound9, 12, 0, 1, 0, 0, 0, 12, 103, 0x7fff,
+                                       true, true, true, false});
+  expect_control("v1-control-waits",
+                 {78, kRound9, 12, 4'096, 2, 1'633, 1'601, 65, 0, 0, 0, true, false, false, true});
 }
 
 TEST(WireRamcastGolden, Replies) {

@@ -278,6 +278,7 @@ Control random_control(Random& random) {
   control.active = random.chance(0.5);
   control.full = random.chance(0.5);
   control.outside = random.chance(0.5);
+  control.waits = random.chance(0.5);
   return control;
 }
 

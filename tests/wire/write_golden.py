@@ -972,6 +972,8 @@ def golden_records():
         (0, 0))
     yield "v1-control-leader", "A leader whose application is full.", control(
         0x7FFF, 7, 2 ** 63 - 1, (9, B), 12, 0, 1, 0, (0, 0), (12, 103))
+    yield "v1-control-waits", "A follower that cannot read on in its log.", control(
+        0, 9, 78, (9, B), 12, 4096, 2, 1633, (1601, 65), (0, 0))
     yield "v1-release", "What a server has released.", two_numbers(
         ["index", "delivered"], [4, 1633])
     yield "v1-reply", "The key of a sender's message.", two_numbers(["number", "key"], [7, 1650])

@@ -94,7 +94,7 @@ WaitReason Explanation::of_server(Instant now) const {
     return reason(order::wait::packet, {record->id.sender}, record->key);
   }
   const Seq front = outlet_.blocked_by();
-  if (front == 0 && follower_.waits_for_slot()) return reason(order::wait::window, behind());
+  if (front == 0 && standing.waits_for_slot) return reason(order::wait::window, behind());
   if (front == 0) return of_proposals(std::move(leader));
   for (const Record* record : messages_.pending()) {
     if (record->own.key == front) return of_message(*record);

@@ -3,7 +3,6 @@
 
 #include "order/ramcast/acks.h"
 #include "order/ramcast/domain_state.h"
-#include "order/ramcast/follower.h"
 #include "order/ramcast/lead.h"
 #include "order/ramcast/leader_log.h"
 #include "order/ramcast/links.h"
@@ -18,14 +17,13 @@ namespace peal::order::ramcast {
 class Explanation {
  public:
   Explanation(const Parts& parts, const Links& links, const Messages& messages,
-              const DomainState& state, const Outlet& outlet, const Follower& follower,
-              const LeaderLog& log, const Watch& watch, const Sender& sender)
+              const DomainState& state, const Outlet& outlet, const LeaderLog& log,
+              const Watch& watch, const Sender& sender)
       : parts_(parts),
         links_(links),
         messages_(messages),
         state_(state),
         outlet_(outlet),
-        follower_(follower),
         log_(log),
         watch_(watch),
         sender_(sender) {}
@@ -54,7 +52,6 @@ class Explanation {
   const Messages& messages_;
   const DomainState& state_;
   const Outlet& outlet_;
-  const Follower& follower_;
   const LeaderLog& log_;
   const Watch& watch_;
   const Sender& sender_;

@@ -27,7 +27,7 @@ bool Follower::read(Instant now) {
 
 void Follower::begin_log() {
   base_.clear();
-  waits_for_slot_ = active_ = false;
+  parts_.standing.waits_for_slot = active_ = false;
 }
 
 bool Follower::take(const wire::LogEntry& entry, ByteView unit) {
@@ -205,7 +205,7 @@ bool Follower::take_proposal(const wire::LogEntry& entry, ByteView unit) {
     return false;
   }
   Record* record = record_of(entry);
-  waits_for_slot_ = record == nullptr;
+  parts_.standing.waits_for_slot = record == nullptr;
   if (record == nullptr) {
     // An earlier message of the sender is still in its slot. All timestamps below this one are
     // known.

@@ -30,8 +30,6 @@ class Follower final : public LogTaker {
   bool take(const wire::LogEntry& entry, ByteView unit) override;
   /// The region was revoked: what is left of a base that did not end is void.
   void begin_log();
-  /// The next entry of the log names a message whose slot has a message that members may lack.
-  bool waits_for_slot() const { return waits_for_slot_; }
 
  private:
   struct BaseEntry {
@@ -62,7 +60,6 @@ class Follower final : public LogTaker {
   Sender& sender_;
   Instant now_{};
   std::vector<BaseEntry> base_;
-  bool waits_for_slot_ = false;
   bool active_ = false;  ///< the base says that members may deliver
 };
 

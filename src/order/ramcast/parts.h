@@ -38,6 +38,8 @@ struct Standing {
   /// A view has excluded this server, as it was told what that view owes to it: it delivers only
   /// this, until it is outside.
   bool left_behind = false;
+  /// The next entry of the log names a message whose slot has a message that members may lack.
+  bool waits_for_slot = false;
   std::uint64_t entry = 0;  ///< the last log entry of the round that this server has processed
   /// All proposals of the domain up to this clock that may ever commit are known here.
   std::uint64_t certified = 0;

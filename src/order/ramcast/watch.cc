@@ -95,6 +95,7 @@ void Watch::write(Instant now, bool full) {
   control.missing = missing(now);
   control.active = standing.active;
   control.full = full;
+  control.waits = standing.role == Standing::Role::follower && standing.waits_for_slot;
   control.outside = !state_.is_member() && (state_.has_view() || !standing.has_order());
   if (standing.leads()) {
     control.mark_entry = standing.entry;
@@ -283,7 +284,14 @@ bool Watch::lags(Instant now, Place place, Seq released) const {
   const Peer& peer = peers_[place];
   // Slots with messages that an outside server lacks may be in use again before this server knows
   // that all members have delivered them.
-  const Seq reached = peer.control.outside ? state_.delivered() : released;
+  Seq reached = peer.control.outside ? state_.delivered() : released;
+  // A member that can keep no more learns what is released by others in its view alone. Once there
+  // is another one, a base skips what was released before.
+  const bool stuck =
+      state_.is_member(place) && peer.control.waits && !peer.control.full && lives(now, place);
+  if (stuck && !PEAL_MUTANT(rc_full_member_waits)) {
+    reached = std::max(reached, state_.view().id.number);
+  }
   return peer.seen && peer.control.delivered < reached && now - peer.moved > parts_.options.suspect;
 }
 

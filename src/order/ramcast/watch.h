@@ -90,7 +90,8 @@ class Watch {
     return state_.is_member(place) && delivered_by(place) >= peers_[place].joined;
   }
   /// A server that is not waited for has lagged behind this key for a while: it may lack messages
-  /// that the others have released.
+  /// that the others have released. Or a member can keep no more messages, and has not delivered
+  /// the present view.
   bool lags(Instant now, Place place, Seq released) const;
   void on_regrant(Instant now, Place place) { peers_[place].moved = now; }
   const wire::Control& control(Place place) const { return peers_[place].control; }
