@@ -49,7 +49,9 @@ typedef enum peal_reason {
   PEAL_REASON_REPLACED = 15,       ///< the session continues on another connection
   PEAL_REASON_GOODBYE = 16,        ///< the client ended the session
   PEAL_REASON_EVICTED = 17,        ///< an administrator ended the session
-  PEAL_REASON_SHUTDOWN = 18        ///< the daemon is stopping
+  PEAL_REASON_SHUTDOWN = 18,       ///< the daemon is stopping
+  /// too many messages for the client waited for a view of its groups; the daemon dropped them
+  PEAL_REASON_DROPPED = 19
 } peal_reason;
 
 /// The ordering guarantee of one message. PEAL_FIFO and PEAL_CAUSAL differ from PEAL_AGREED with

@@ -34,7 +34,8 @@ struct ClientWish {
 /// The groups that a cluster's clients use, drawn from a seed.
 struct ClientMix {
   std::vector<std::string> groups;
-  std::uint32_t nodes = 0;  ///< number of nodes, for drawing private names
+  std::uint32_t nodes = 0;                   ///< number of nodes, for drawing private names
+  std::uint64_t held_bytes_max = 64U << 20;  ///< see group::Effects::may_hold()
 };
 ClientMix make_client_mix(std::uint64_t seed, std::uint32_t nodes);
 /// The domains of the world as `node` sees them, each with the groups of the mix that belong to the

@@ -52,6 +52,7 @@ ClientMix make_client_mix(std::uint64_t seed, std::uint32_t nodes) {
     name.resize(std::max(length, name.size()), '.');
     mix.groups.push_back(std::move(name));
   }
+  if (random.chance(0.25)) mix.held_bytes_max = 1ULL << (8 + random.below(7));
   return mix;
 }
 
@@ -260,6 +261,7 @@ void Clients::deliver(std::span<const std::uint32_t> connections, const group::R
 
 void Clients::deliver_one(std::uint32_t connection, const group::Received& message,
                           const std::vector<std::string>& targets) {
+  if (ending_.contains(connection)) return;
   ++process_.world.recorder().figures().group_deliveries;
   std::uint64_t number = 0;
   PEAL_ASSERT(message.payload.size() >= kNumberBytes);  // a simulated client sent the message
@@ -284,6 +286,7 @@ void Clients::view(std::span<const std::uint32_t> connections, const group::Grou
     if (member.set == view.own_set) told.together.push_back(id);
   }
   for (const std::uint32_t connection : connections) {
+    if (ending_.contains(connection)) continue;
     ++process_.world.recorder().figures().group_views;
     note(connection, "sees " + std::to_string(told.members.size()) + " in " +
                          std::string(view.group) + ", " + std::to_string(told.together.size()) +
@@ -294,17 +297,20 @@ void Clients::view(std::span<const std::uint32_t> connections, const group::Grou
 }
 
 void Clients::transitional(std::uint32_t connection, std::string_view group) {
+  if (ending_.contains(connection)) return;
   note(connection, "loses members of " + std::string(group));
   process_.world.recorder().groups().transitional(now(), id_of(connection), std::string(group));
 }
 
 void Clients::left(std::uint32_t connection, std::string_view group) {
+  if (ending_.contains(connection)) return;
   note(connection, "left " + std::string(group));
   process_.world.recorder().groups().left(now(), id_of(connection), std::string(group));
 }
 
 void Clients::gap(std::span<const std::uint32_t> connections, std::string_view group) {
   for (const std::uint32_t connection : connections) {
+    if (ending_.contains(connection)) continue;
     ++process_.world.recorder().figures().group_gaps;
     note(connection, "missed messages to " + (group.empty() ? "itself" : std::string(group)));
     process_.world.recorder().groups().gapped(now(), id_of(connection), std::string(group));
@@ -323,6 +329,22 @@ Result<std::uint64_t, Errc> Clients::submit(ByteView message, Service service, D
 
 void Clients::replace_control(ByteView message, DomainSet domains) {
   replace_control_of_node(message, domains);
+}
+
+void Clients::dropped() {
+  for (const auto& [name, client] : clients_) {
+    note(client.connection, "ends: messages were dropped");
+    process_.world.recorder().groups().gone(now(), id_of(client.connection));
+    ending_.insert(client.connection);
+  }
+  clients_.clear();
+}
+
+void Clients::work() {
+  for (const std::uint32_t connection : std::exchange(ending_, {})) {
+    groups_.disconnect(connection, wire::ClientCode::dropped);
+  }
+  groups_.work();
 }
 
 std::uint64_t Clients::block(bool blocked) { return process_.node->block(blocked); }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,7 +38,7 @@ class Clients final : public ClientSide, group::Effects {
   const group::Groups& groups() const override { return groups_; }
   std::uint64_t digest() const override { return groups_.digest(); }
   std::vector<order::Counter> named_counters() const override;
-  void work() override { groups_.work(); }
+  void work() override;
   bool was_given(std::string_view client, std::string_view payload) const override;
   void keep_payloads() override { keeps_payloads_ = true; }
   bool was_told_of_gap(std::string_view client, std::string_view group) const override;
@@ -49,6 +50,8 @@ class Clients final : public ClientSide, group::Effects {
   void transitional(std::uint32_t connection, std::string_view group) override;
   void left(std::uint32_t connection, std::string_view group) override;
   void gap(std::span<const std::uint32_t> connections, std::string_view group) override;
+  bool may_hold(std::uint64_t bytes) const override { return bytes <= mix_.held_bytes_max; }
+  void dropped() override;
   Result<std::uint64_t, Errc> submit(ByteView message, Service service, DomainSet domains) override;
   void replace_control(ByteView message, DomainSet domains) override;
   std::uint64_t block(bool blocked) override;
@@ -75,7 +78,8 @@ class Clients final : public ClientSide, group::Effects {
   Random random_;
   group::Groups groups_;
   std::map<std::string, Client> clients_;
-  std::vector<SentEarly> early_;  ///< messages sent before the node's first view
+  std::set<std::uint32_t> ending_;  ///< connections that get no more, as messages were dropped
+  std::vector<SentEarly> early_;    ///< messages sent before the node's first view
   bool keeps_payloads_ = false;
 };
 

@@ -164,6 +164,7 @@ namespace peal::sim_hooks {
   X(gm23_first_domain_only, "a message to groups of several domains goes to the first of them")   \
   X(gm24_every_domain, "a message to groups of some domains goes to all")                         \
   X(gm26_missed_change_lost, "a node that comes back forgets what its clients did meanwhile")     \
+  X(gm27_drop_not_told, "clients are not told that what they waited for was dropped")             \
   X(gm25_held_dropped, "what comes during an exchange of tables has no effect")                   \
   X(sm1_settled_early, "a message counts as settled when it comes back, not when all have it")    \
   X(sm2_resume_drops_one, "who goes on with a session misses one event")                          \

@@ -38,7 +38,7 @@ static_assert(-1 - static_cast<int>(peal::ErrorCode::would_block) == PEAL_WOULD_
 static_assert(-1 - static_cast<int>(peal::ErrorCode::invalid_option) == PEAL_INVALID_OPTION);
 static_assert(-1 - static_cast<int>(peal::ErrorCode::refused) == PEAL_REFUSED);
 static_assert(-1 - static_cast<int>(peal::ErrorCode::wrong_version) == PEAL_WRONG_VERSION);
-static_assert(static_cast<int>(peal::Reason::shutdown) == PEAL_REASON_SHUTDOWN);
+static_assert(static_cast<int>(peal::Reason::dropped) == PEAL_REASON_DROPPED);
 static_assert(static_cast<int>(peal::Service::safe) == PEAL_SAFE);
 static_assert(static_cast<int>(peal::SlowPolicy::evict) == PEAL_SLOW_EVICT);
 static_assert(static_cast<int>(peal::ViewCause::network) == PEAL_CAUSE_NETWORK);

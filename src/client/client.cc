@@ -21,8 +21,8 @@ static_assert(static_cast<int>(ViewCause::network) == static_cast<int>(wire::Vie
 static_assert(static_cast<int>(SlowPolicy::evict) == static_cast<int>(wire::SlowPolicy::evict));
 static_assert(static_cast<int>(Reason::bad_record) ==
               static_cast<int>(wire::ClientCode::bad_record));
-static_assert(static_cast<int>(Reason::shutdown) == static_cast<int>(wire::ClientCode::shutdown));
-static_assert(static_cast<int>(Reason::shutdown) + 1 == wire::kClientCodes);
+static_assert(static_cast<int>(Reason::dropped) == static_cast<int>(wire::ClientCode::dropped));
+static_assert(static_cast<int>(Reason::dropped) + 1 == wire::kClientCodes);
 
 Inner::Deadline deadline_of(std::chrono::milliseconds patience) {
   // A century stands for an infinite time. Unlike kForever, it can be added to a time.

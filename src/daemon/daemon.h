@@ -19,6 +19,7 @@
 #include "io/loop.h"
 #include "runtime/runtime.h"
 #include "runtime/snapshot.h"
+#include "runtime/stall_notice.h"
 #include "session/sessions.h"
 
 namespace peal::daemon {
@@ -98,6 +99,7 @@ class Daemon final : private runtime::Application, private session::Host {
   void set_session_nodes();
   void name_nodes(const std::vector<config::NodeEntry>& nodes);
   std::uint32_t room_units() const;
+  void look_for_stall(Instant now);
   void feed(Instant now);
   void drain(Instant now);
   void close_sessions(Instant now);
@@ -119,6 +121,7 @@ class Daemon final : private runtime::Application, private session::Host {
   std::optional<config::Listing> new_nodes_;
   std::optional<session::Options> new_sessions_;  ///< options to use from the end of this turn on
 
+  runtime::StallNotice stall_{"the exchange of group tables"};
   Instant now_{};
   bool engine_has_work_ = false;         ///< messages were submitted since the last flush
   bool was_full_ = false;                ///< the node's queue was full

@@ -40,6 +40,14 @@ void Daemon::on_turn_end(Instant now) {
     feed(now);
   }
   drain(now);
+  look_for_stall(now);
+}
+
+/// While tables are exchanged, clients of this node can neither send nor join.
+void Daemon::look_for_stall(Instant now) {
+  if (!stall_.is_due(now)) return;
+  const std::string text = stall_.look(now, sessions_->groups_wait_for());
+  if (!text.empty()) owner_.on_warning(now, text);
 }
 
 void Daemon::feed(Instant now) {

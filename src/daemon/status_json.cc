@@ -93,6 +93,8 @@ void add_engine(Json& out, const runtime::Snapshot& member) {
 
 std::string status_json(const Status& status) {
   Json out;
+  const std::string& ordering = status.member.waits_for;
+  const std::string& waits_for = ordering.empty() ? status.clients.waits_for : ordering;
   out["node"] = status.node;
   out["member"] = status.member.id;
   out["cluster"] = status.cluster;
@@ -110,7 +112,7 @@ std::string status_json(const Status& status) {
     const auto number = number_in<std::int64_t>(each.text, 0, INT64_MAX);
     out[name] = each.is_number && number ? Json(*number) : Json(each.text);
   }
-  out["waits_for"] = or_nothing(status.member.waits_for);
+  out["waits_for"] = or_nothing(waits_for);
   out["missing"] = Json::array();
   for (const runtime::MissingNode& each : status.member.missing) {
     out["missing"].push_back({{"name", each.name}, {"reason", each.reason}});
@@ -142,7 +144,7 @@ std::string status_json(const Status& status) {
                                      {"bytes_in_use", status.clients.region_bytes_in_use}};
   out["clients"]["sessions"] = Json::array();
   for (const auto& session : status.clients.sessions) {
-    out["clients"]["sessions"].push_back(json_of(session, status.member.waits_for));
+    out["clients"]["sessions"].push_back(json_of(session, waits_for));
   }
   out["counters"] = Json::object();
   for (const auto& [name, value] : status.member.counters) out["counters"][name] = value;

@@ -58,10 +58,13 @@ void Groups::on_message(const Ordered& from, ByteView message) {
 /// Keeps a message until the exchange is complete: nodes of other domains do not know of the
 /// exchange, and what this domain's nodes had sent before the view keeps its place.
 void Groups::hold(const Ordered& from, ByteView message) {
+  const bool is_data = static_cast<Kind>(kind_of(message)) == Kind::data;
+  // What others than members change has no effect: counts_as_member().
+  if (!is_data && !order::contains(members_, from.sender)) return;
   ++counters_.held;
   PEAL_PROBE("group.held");
   Data data;
-  if (static_cast<Kind>(kind_of(message)) == Kind::data) {
+  if (is_data) {
     if (decode(message, data) != wire::Drop::none || from.number > wire::kCounterMax) {
       ++counters_.bad_messages;
       return;
@@ -69,6 +72,13 @@ void Groups::hold(const Ordered& from, ByteView message) {
     note_traffic(data, from);
   }
   if (PEAL_MUTANT(gm25_held_dropped)) return;
+  // Changes of members are few: members send nothing else during an exchange.
+  if (is_data && !effects_.may_hold(held_.bytes() + HeldMessages::cost_of(message))) {
+    counters_.held_dropped += held_.drop_data() + 1;
+    PEAL_PROBE("group.held_dropped");
+    if (!PEAL_MUTANT(gm27_drop_not_told)) effects_.dropped();
+    return;
+  }
   held_.add(from, message, state_ == State::interrupted);
 }
 
@@ -274,7 +284,8 @@ void Groups::on_data(const Ordered& from, ByteView message) {
                           data.payload,
                           from.view,
                           from.place,
-                          from.number};
+                          from.number,
+                          replays_};
   counters_.delivered += receivers_.size();
   effects_.deliver(receivers_, received);
 }

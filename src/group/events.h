@@ -64,6 +64,8 @@ struct Received {
   ViewId view{};
   Place place;
   std::uint64_t number{};
+  /// The message waited for an exchange of tables, and comes at once with others that did.
+  bool held = false;
 };
 
 /// The actions that the group layer requests. The implementation carries them out in the order of
@@ -88,6 +90,14 @@ class Effects {
   /// names of the clients. The gap follows all earlier events of these clients, and precedes all
   /// later events.
   virtual void gap(std::span<const std::uint32_t> connections, std::string_view group) = 0;
+
+  // Messages that wait for an exchange of tables, with disjoint domains.
+  /// True if they may take `bytes` of memory.
+  virtual bool may_hold(std::uint64_t bytes) const = 0;
+  /// They would take more, so all those that clients sent were dropped. No client of this node may
+  /// go on as if it had missed nothing: each of them has to be told, and disconnected before the
+  /// node delivers more.
+  virtual void dropped() = 0;
 
   // Requests to the node.
   /// Orders a message for the nodes of `domains`, as order::Host::next_domains() allows. Called

@@ -97,6 +97,15 @@ bool Exchange::is_complete(const order::MemberSet& members, const TrafficLogs& l
   return true;
 }
 
+order::MemberSet Exchange::awaited(const order::MemberSet& members) const {
+  order::MemberSet awaited = members;
+  for (const Tables& each : tables_) {
+    std::erase_if(awaited,
+                  [&](const MemberId& member) { return order::contains(each.synced, member); });
+  }
+  return awaited;
+}
+
 Table Exchange::merge_tables(std::uint64_t daemon_bytes_max) {
   Table merged(daemon_bytes_max);
   for (Tables& each : tables_) merged.add(std::move(each));

@@ -31,6 +31,8 @@ class Exchange {
   bool add(MemberId sender, Tables&& tables, const order::MemberSet& members,
            std::uint64_t daemon_bytes_max);
   bool add(MemberId sender, DomainTraffic&& traffic, const order::MemberSet& members);
+  /// The members whose tables have not come.
+  order::MemberSet awaited(const order::MemberSet& members) const;
   bool has_tables() const { return !tables_.empty(); }
   bool is_complete(const order::MemberSet& members, const TrafficLogs& logs) const;
 

@@ -155,7 +155,7 @@ void Groups::tell_transitional(const Entry& entry) {
   }
 }
 
-std::array<order::Counter, 13> Groups::named_counters() const {
+std::array<order::Counter, 14> Groups::named_counters() const {
   return {{
       {"group_delivered", counters_.delivered},
       {"group_views", counters_.views},
@@ -169,6 +169,7 @@ std::array<order::Counter, 13> Groups::named_counters() const {
       {"group_outdated_tables", counters_.outdated_tables},
       {"group_gaps", counters_.gaps},
       {"group_held", counters_.held},
+      {"group_held_dropped", counters_.held_dropped},
       {"group_out_of_turn", counters_.out_of_turn},
   }};
 }

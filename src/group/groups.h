@@ -90,6 +90,8 @@ class Groups {
   State state() const { return state_; }
   /// True if nothing has to be exchanged with other nodes.
   bool is_settled() const { return state_ == State::operational || options_.domains.only_sends(); }
+  /// The nodes whose tables are missing in an exchange, sorted.
+  order::MemberSet awaited() const;
   const Table& table() const { return table_; }
   std::size_t clients() const { return clients_.all().size(); }
   /// True if work() has something to do.
@@ -108,11 +110,12 @@ class Groups {
     std::uint64_t outdated_tables = 0;  ///< tables of another view
     std::uint64_t gaps = 0;             ///< gaps queued for clients, counted for each client
     std::uint64_t held = 0;             ///< clients' messages that waited for an exchange
-    std::uint64_t out_of_turn = 0;      ///< those that should not have come; must stay 0
+    std::uint64_t held_dropped = 0;  ///< those of them that were too many: see Effects::dropped()
+    std::uint64_t out_of_turn = 0;   ///< those that should not have come; must stay 0
   };
   const Counters& counters() const { return counters_; }
   /// The counters with names, for display: "group_delivered" ...
-  std::array<order::Counter, 13> named_counters() const;
+  std::array<order::Counter, 14> named_counters() const;
   /// Digest of all views, messages and notifications so far: equal runs have equal digests.
   std::uint64_t digest() const { return outcome_.value(); }
   void check_invariants() const;

@@ -143,6 +143,11 @@ void Groups::complete() {
   apply_held(after);
 }
 
+order::MemberSet Groups::awaited() const {
+  const bool exchanging = state_ == State::exchanging || state_ == State::interrupted;
+  return exchanging ? exchange_.awaited(members_) : order::MemberSet{};
+}
+
 /// Reports a gap to each client of this node that missed messages to its groups or its private
 /// name.
 void Groups::tell_gaps(const std::vector<Missed>& missed) {

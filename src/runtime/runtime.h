@@ -155,7 +155,7 @@ class Runtime final : private io::LoopHost, private node::Sink {
   std::unique_ptr<TraceLog> trace_;  ///< null if there is no trace
   std::vector<std::string> start_warnings_;
   ViewCause cause_;
-  StallNotice stall_;
+  StallNotice stall_{"the ordering"};
   std::string state_file_;                      ///< the file that stores the epoch; empty: no file
   std::unique_ptr<AcceptorLog> log_;            ///< null if this node keeps no log on disk
   std::string memory_problem_;                  ///< told last

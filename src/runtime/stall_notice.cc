@@ -18,7 +18,7 @@ std::string StallNotice::look(Instant now, const std::string& waits_for) {
   if (moved_ || waits_for.empty()) {
     const std::string text =
         told_.empty() ? std::string()
-                      : "the ordering goes on: it stood still for " + seconds_text(now - *since_);
+                      : what_ + " goes on: it stood still for " + seconds_text(now - *since_);
     moved_ = false;
     since_.reset();
     told_.clear();
@@ -29,7 +29,7 @@ std::string StallNotice::look(Instant now, const std::string& waits_for) {
   if (!told_.empty() && now - told_at_ < kTellGap) return {};
   told_ = waits_for;
   told_at_ = now;
-  return "the ordering has stood still for " + seconds_text(now - *since_) + ": it waits for " +
+  return what_ + " has stood still for " + seconds_text(now - *since_) + ": it waits for " +
          waits_for;
 }
 

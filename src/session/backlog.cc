@@ -21,6 +21,7 @@ constexpr std::uint64_t kSlowBytesMost = 1ULL << 60;
 bool is_beyond(const Membership& member, std::uint64_t bytes, std::uint64_t most) {
   // With policy `spill`, events on disk have a limit of their own.
   if (member.limits.policy != wire::SlowPolicy::spill) bytes += member.disk_bytes;
+  most += member.held_bytes;
   return member.unwritten_bytes + bytes > most ||
          member.memory_bytes + bytes > most + kUnseenBytesMax;
 }
@@ -136,13 +137,15 @@ void Backlog::too_slow(Session& it, const Membership& member, std::string_view w
 // ---- events ----
 
 void Backlog::offer(Session& to, std::uint32_t slot, const ChunkRef& chunk,
-                    const wire::Place* message) {
+                    const wire::Place* message, bool held) {
   if (to.is_ending()) return;
   const std::uint64_t bytes = chunk.cost() + kEventCost;
+  Membership& member = to.events.membership(slot);
+  member.held_bytes = std::min(member.held_bytes, member.memory_bytes) + (held ? bytes : 0);
   if (message != nullptr && leaves_out(to, slot, chunk, *message)) return;
   if (message == nullptr) {
     push_all_gaps(to);
-  } else if (to.events.membership(slot).gap.messages > 0) {
+  } else if (member.gap.messages > 0) {
     push_gap(to, slot);
   }
   if (make_room(to, slot, bytes)) push(to, slot, chunk);
@@ -210,7 +213,8 @@ void Backlog::push_gaps(Session& to) {
 /// not fit.
 bool Backlog::keeps_too_much(const Session& of, const Membership& member,
                              std::uint64_t bytes) const {
-  if (member.waiting_bytes() + bytes > member.limits.memory_bytes + kUnseenBytesMax) return true;
+  const std::uint64_t limit = member.limits.memory_bytes + member.held_bytes;
+  if (member.waiting_bytes() + bytes > limit + kUnseenBytesMax) return true;
   const auto most = share();
   return most && member.unwritten_bytes <= *most && of.events.memory_bytes() + bytes > *most;
 }

@@ -19,8 +19,10 @@ class Backlog {
       : context_(context), registry_(registry), chunks_(chunks), encoder_(encoder) {}
 
   /// Queues an event for a session, subject to the policy of the membership in `slot`. `message`:
-  /// the place of the event in the order if the event is a message; otherwise null.
-  void offer(Session& to, std::uint32_t slot, const ChunkRef& chunk, const wire::Place* message);
+  /// the place of the event in the order if the event is a message; otherwise null. `held`: the
+  /// message waited for an exchange of tables. Many come at once, and the client is not slow.
+  void offer(Session& to, std::uint32_t slot, const ChunkRef& chunk, const wire::Place* message,
+             bool held = false);
   /// Releases the events up to `number`, which the client has seen. Returns false, and releases
   /// nothing, if some of these events were not written.
   bool release_events(Session& it, std::uint64_t number);

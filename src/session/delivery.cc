@@ -69,7 +69,8 @@ void Delivery::deliver(std::span<const std::uint32_t> clients, const group::Rece
   for (const std::uint32_t client : clients) {
     Session* it = registry_.find(client);
     if (it != nullptr)
-      backlog_.offer(*it, slot_of(*it, message.targets), chunk_for(*it), &event.place);
+      backlog_.offer(*it, slot_of(*it, message.targets), chunk_for(*it), &event.place,
+                     message.held);
   }
   encoder_.end();
 }
@@ -145,6 +146,15 @@ void Delivery::gap(std::span<const std::uint32_t> clients, std::string_view grou
     if (it == nullptr) continue;
     ++context_.counters.gaps_away;
     backlog_.offer(*it, group.empty() ? 0 : slot_of(*it, groups), chunk, nullptr);
+  }
+}
+
+void Delivery::dropped() {
+  const std::uint64_t most = context_.options.memory_bytes_max / kHeldShare;
+  for (auto& [id, it] : registry_.all()) {
+    registry_.end_later(*it, wire::ClientCode::dropped,
+                        "messages were dropped: more than " + std::to_string(most) +
+                            " bytes waited for a view of the groups (memory_bytes_max)");
   }
 }
 

@@ -27,6 +27,10 @@ class Delivery final : public group::Effects {
   void transitional(std::uint32_t client, std::string_view group) override;
   void left(std::uint32_t client, std::string_view group) override;
   void gap(std::span<const std::uint32_t> clients, std::string_view group) override;
+  bool may_hold(std::uint64_t bytes) const override {
+    return bytes <= context_.options.memory_bytes_max / kHeldShare;
+  }
+  void dropped() override;
   Result<std::uint64_t, Errc> submit(ByteView message, Service service, DomainSet domains) override;
   void replace_control(ByteView message, DomainSet domains) override {
     context_.host.replace_control(message, domains);
@@ -35,6 +39,10 @@ class Delivery final : public group::Effects {
   void settled(const ViewId& view, std::uint64_t hash) override;
 
  private:
+  /// Messages that wait for an exchange of tables may take 1/kHeldShare of what may wait for
+  /// clients.
+  static constexpr std::uint64_t kHeldShare = 4;
+
   /// The encoder's current event: in the client's region if possible, otherwise in the daemon's own
   /// memory.
   const ChunkRef& chunk_for(const Session& it);

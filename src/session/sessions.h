@@ -98,6 +98,9 @@ class Sessions {
   /// Lists only sessions whose private names begin with `prefix`.
   Status status(Instant now, std::string_view prefix = {}) const;
   const group::Groups& groups() const;
+  /// What views and messages of groups wait for, such as "the group tables of n2, n3"; empty:
+  /// nothing.
+  std::string groups_wait_for() const;
   std::size_t sessions() const;
   std::size_t connections() const;
   /// True if nothing is pending: the group tables are equal, all submitted messages are

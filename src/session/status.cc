@@ -84,9 +84,21 @@ SessionStatus status_of(const Session& it, const Options& options, Instant now) 
 
 }  // namespace
 
+std::string Sessions::groups_wait_for() const {
+  if (parts_->groups.is_settled()) return {};
+  std::string text;
+  for (const MemberId& member : parts_->groups.awaited()) {
+    const std::string_view name = parts_->context.host.node_name(member.node);
+    text += text.empty() ? "the group tables of " : ", ";
+    text += name.empty() ? std::to_string(member.node.value) : std::string(name);
+  }
+  return text;
+}
+
 Status Sessions::status(Instant now, std::string_view prefix) const {
   const Options& options = parts_->context.options;
   Status status;
+  status.waits_for = groups_wait_for();
   status.connections = parts_->connections.count();
   status.memory_bytes = parts_->backlog.memory_bytes();
   status.disk_bytes = parts_->backlog.disk_bytes();

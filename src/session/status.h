@@ -43,6 +43,7 @@ inline constexpr std::size_t kStatusSessionsMax = 100;
 inline constexpr std::size_t kStatusMembershipsMax = 8;
 /// Status of the module. Its size is bounded, however many clients and groups there are.
 struct Status {
+  std::string waits_for;  ///< see Sessions::groups_wait_for()
   std::uint64_t connections{};
   std::uint64_t memory_bytes{};  ///< bytes of waiting events, each event counted once
   std::uint64_t disk_bytes{};

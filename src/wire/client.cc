@@ -11,7 +11,7 @@ constexpr std::array<std::string_view, kClientCodes> kCodeNames{
     "ok",          "bad_record",   "bad_version",    "bad_name",  "bad_secret", "not_permitted",
     "name_in_use", "session_lost", "member_already", "no_member", "too_large",  "too_many",
     "over_quota",  "slow",         "silent",         "replaced",  "goodbye",    "evicted",
-    "shutdown",
+    "shutdown",    "dropped",
 };
 static_assert(!kCodeNames.back().empty(), "every code has a name");
 

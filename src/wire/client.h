@@ -117,8 +117,9 @@ enum class ClientCode : std::uint8_t {
   goodbye,     ///< the client sent goodbye
   evicted,     ///< an administrator ended the session
   shutdown,    ///< the daemon stops
+  dropped,     ///< too many messages for the client waited for a view of its groups
 };
-inline constexpr std::uint8_t kClientCodes = 19;
+inline constexpr std::uint8_t kClientCodes = 20;
 /// The name of a code, such as "not_permitted", for logs and programs.
 std::string_view client_code_name(ClientCode code);
 

@@ -47,6 +47,8 @@ class Daemon final : public Effects {
     return taken;
   }
   void settled(const ViewId& view, std::uint64_t hash) override;
+  bool may_hold(std::uint64_t bytes) const override { return bytes <= held_bytes_max; }
+  void dropped() override { log.emplace_back("all miss what was dropped"); }
 
   struct Waiting {
     Service service = Service::agreed;
@@ -62,7 +64,8 @@ class Daemon final : public Effects {
   bool blocked = false;
   std::uint64_t submitted = 0;  ///< number of messages of clients so far
   std::uint64_t taken = 0;      ///< number of those that the engine has, as block() returns it
-  std::size_t room = 1'000;     ///< maximum number of messages in `waiting`
+  std::uint64_t held_bytes_max = 1U << 30;
+  std::size_t room = 1'000;  ///< maximum number of messages in `waiting`
   std::vector<std::string> log;
   // Fields of the last message that came.
   std::uint16_t got_type = 0;

@@ -34,6 +34,8 @@ class GapListener final : public Effects {
     control.assign(message.begin(), message.end());
   }
   std::uint64_t block(bool) override { return 0; }
+  bool may_hold(std::uint64_t) const override { return true; }
+  void dropped() override {}
   void settled(const ViewId&, std::uint64_t) override {}
 
   std::uint64_t count = 0;

@@ -72,6 +72,8 @@ class Host final : public Effects {
   }
   void replace_control(ByteView, DomainSet) override {}
   std::uint64_t block(bool) override { return 0; }
+  bool may_hold(std::uint64_t) const override { return true; }
+  void dropped() override {}
   void settled(const ViewId&, std::uint64_t) override {}
 
   std::vector<DomainSet> sent;

@@ -62,6 +62,41 @@ TEST_F(Held, AMessageWaitsForTheEndOfTheExchange) {
   EXPECT_EQ(cluster['a'].groups->counters().out_of_turn, 0U);
 }
 
+/// Its clients are told, and joins and leaves are kept: the tables are equal in the end.
+TEST_F(Held, ADaemonThatMayHoldNoMoreDropsMessagesOfClients) {
+  cluster.settle("ab");
+  forget();
+  const std::uint32_t u = cluster['a'].connect("u");
+  EXPECT_TRUE(cluster['a'].groups->join(u, "g"));
+  cluster['a'].held_bytes_max = 2'000;
+  cluster.install("abc");
+  EXPECT_TRUE(cluster.order_under_way('a', "abc"));
+  order_from_outside(std::string(1'000, '1'), "abc");
+  EXPECT_THAT(cluster['a'].take_log(), IsEmpty());
+  order_from_outside(std::string(1'000, '2'), "abc");
+  EXPECT_THAT(cluster['a'].take_log(), ElementsAre("all miss what was dropped"));
+  EXPECT_EQ(cluster['a'].groups->counters().held_dropped, 2U);
+  order_from_outside("3", "abc");
+  cluster.order_all("abc");
+  EXPECT_THAT(cluster['a'].take_log(), testing::Contains("1 got 3 from w@d"));
+  EXPECT_THAT(cluster['b'].take_log(), testing::Contains(testing::HasSubstr("222 from w@d")));
+  EXPECT_EQ(cluster['a'].groups->table().hash(), cluster['b'].groups->table().hash());
+  EXPECT_EQ(cluster['a'].groups->table().groups().at("g").at(cluster['a'].id)->clients.size(), 2U);
+}
+
+/// Others than members change nothing, however often they try.
+TEST_F(Held, ChangesOfOthersThanMembersAreNotHeld) {
+  cluster.settle("ab");
+  cluster.install("ab");
+  cluster.install("abc");
+  const std::uint64_t before = cluster['a'].groups->counters().held;
+  EXPECT_TRUE(cluster['d'].groups->join(w, "g"));
+  EXPECT_TRUE(cluster.order_under_way('d', "abc"));
+  EXPECT_EQ(cluster['a'].groups->counters().held, before);
+  cluster.order_all("abc");
+  EXPECT_EQ(cluster['a'].groups->table().groups().at("g").daemons.size(), 3U);
+}
+
 TEST_F(Held, AGapIsToldFirst) {
   cluster.settle("ab");
   order_from_outside("missed by c", "ab");

@@ -9,7 +9,7 @@ namespace {
 constexpr Instant at(std::int64_t second) { return Instant{} + seconds(1) * second; }
 
 TEST(StallNotice, SaysAfterAWhileWhatTheOrderingWaitsFor) {
-  StallNotice notice;
+  StallNotice notice("the ordering");
   EXPECT_TRUE(notice.is_due(at(1)));
   for (int second = 1; second < 6; ++second) EXPECT_EQ(notice.look(at(second), "b"), "") << second;
   EXPECT_FALSE(notice.is_due(at(5)));
@@ -20,7 +20,7 @@ TEST(StallNotice, SaysAfterAWhileWhatTheOrderingWaitsFor) {
 }
 
 TEST(StallNotice, SaysNothingWhileMessagesAreDelivered) {
-  StallNotice notice;
+  StallNotice notice("the ordering");
   for (int second = 1; second < 20; ++second) {
     notice.on_progress();
     EXPECT_EQ(notice.look(at(second), "b"), "");
@@ -32,7 +32,7 @@ TEST(StallNotice, SaysNothingWhileMessagesAreDelivered) {
 }
 
 TEST(StallNotice, SaysOnceAMinuteThatAnotherReasonIsThere) {
-  StallNotice notice;
+  StallNotice notice("the ordering");
   notice.look(at(1), "a");
   EXPECT_NE(notice.look(at(6), "a"), "");
   EXPECT_EQ(notice.look(at(7), "b"), "");

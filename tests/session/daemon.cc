@@ -112,6 +112,21 @@ void Daemon::begin_to_meet() {
 
 void Daemon::let_in(const std::vector<std::string>& names) {
   begin_to_meet();
+  exchange_tables(names);
+}
+
+void Daemon::hear_from_outside(std::string_view group, std::string_view payload) {
+  const MemberId outside{NodeId{3}, 9};
+  group::Data data;
+  data.client = {1, "far"};
+  data.targets.push_back(group);
+  data.payload = as_bytes_view(payload);
+  std::vector<std::byte> bytes;
+  encode(data, bytes);
+  sessions->on_message(now, {outside, ++heard_, false, view_, ++seq_, 0, Service::agreed, bytes});
+}
+
+void Daemon::exchange_tables(const std::vector<std::string>& names) {
   group::Tables tables;
   tables.view = view_;
   tables.synced = {kOther};

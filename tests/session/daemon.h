@@ -51,6 +51,10 @@ class Daemon final : public Host {
   void change_view();
   /// Another member joins the view, and has not sent its tables yet.
   void begin_to_meet();
+  /// That member sends its tables, and so does this one.
+  void exchange_tables(const std::vector<std::string>& names = {});
+  /// Delivers a message that a client of a node outside the view has sent to the group.
+  void hear_from_outside(std::string_view group, std::string_view payload);
   /// Another member joins the view, and leaves again. It has ordered messages to these names
   /// (sorted) in an earlier view.
   void meet(const std::vector<std::string>& names);
@@ -127,6 +131,7 @@ class Daemon final : public Host {
   Seq seq_ = 0;
   std::uint64_t number_ = 0;
   std::uint64_t met_ = 0;
+  std::uint64_t heard_ = 0;
   std::uint64_t tokens_ = 0;
   ConnectionId last_connection_ = 0;
 };

@@ -279,7 +279,7 @@ TEST(ClientCodes, HaveNamesOfTheirOwn) {
   }
   EXPECT_EQ(names.size(), kClientCodes);
   EXPECT_EQ(client_code_name(ClientCode::slow), "slow");
-  EXPECT_EQ(client_code_name(ClientCode::shutdown), "shutdown");
+  EXPECT_EQ(client_code_name(ClientCode::dropped), "dropped");
 }
 
 }  // namespace

@@ -55,6 +55,7 @@ class Reason(enum.IntEnum):
     GOODBYE = 16
     EVICTED = 17
     SHUTDOWN = 18
+    DROPPED = 19
 
 
 class ViewCause(enum.IntEnum):
