@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "oracle/arrival_judge.h"
 #include "oracle/gap_judge.h"
 #include "oracle/group_verdict.h"
 #include "oracle/group_view_judge.h"
@@ -15,7 +16,7 @@ namespace peal::oracle {
 
 std::string_view group_property_id(GroupProperty property) {
   static constexpr std::array<std::string_view, kGroupPropertyCount> kIds{
-      "G1", "G2", "G3", "G4", "G5", "G6", "G7", "G8", "G9"};
+      "G1", "G2", "G3", "G4", "G5", "G6", "G7", "G8", "G9", "G10"};
   return kIds[static_cast<std::size_t>(property)];
 }
 
@@ -27,6 +28,7 @@ struct GroupChecker::Judge {
     views.finish();
     messages.finish_order();
     reach.finish();
+    arrivals.finish();
     GroupFigures& figures = verdict.report.figures;
     figures.states = verdict.history.states.size();
     std::vector<bool> seen(verdict.history.names.size(), false);
@@ -43,6 +45,7 @@ struct GroupChecker::Judge {
   GroupViewJudge views{verdict, gaps, messages};
   TableJudge tables{verdict, gaps, messages};
   ReachJudge reach{verdict};
+  ArrivalJudge arrivals{verdict};
 };
 
 GroupChecker::GroupChecker() : GroupChecker(Options()) {}
@@ -58,6 +61,7 @@ void GroupChecker::set_domains(GroupDomains domains) {
 void GroupChecker::connected(std::int64_t at, const ClientId& client,
                              std::string_view private_name) {
   judge_->views.connected(at, client, private_name);
+  judge_->arrivals.connected(client);
 }
 
 void GroupChecker::sent(std::int64_t at, const GroupMessageId& message,
@@ -68,6 +72,7 @@ void GroupChecker::sent(std::int64_t at, const GroupMessageId& message,
 void GroupChecker::delivered(std::int64_t at, const ClientId& to, const GroupMessageId& message,
                              std::span<const std::string> groups, std::uint64_t hash) {
   judge_->messages.delivered(at, to, message, groups, hash);
+  judge_->arrivals.delivered(to, message);
 }
 
 void GroupChecker::viewed(std::int64_t at, const ClientId& to, const std::string& group,
@@ -81,6 +86,7 @@ void GroupChecker::transitional(std::int64_t at, const ClientId& to, const std::
 
 void GroupChecker::left(std::int64_t at, const ClientId& to, const std::string& group) {
   judge_->views.left(at, to, group);
+  judge_->arrivals.left(to, group);
 }
 
 void GroupChecker::gapped(std::int64_t at, const ClientId& to, const std::string& group) {
@@ -92,6 +98,7 @@ void GroupChecker::ordered(std::int64_t at, MemberId node, const GroupMessageId&
   judge_->gaps.ordered(at, node, message, groups);
   judge_->messages.ordered(node, message, placing);
   judge_->reach.ordered(at, node, message, groups);
+  judge_->arrivals.ordered(at, node, message, groups);
 }
 
 void GroupChecker::entered(std::int64_t /*at*/, MemberId node, const ViewId& view) {
@@ -104,7 +111,10 @@ void GroupChecker::parted(std::int64_t /*at*/, MemberId node, const ViewId& next
   judge_->verdict.companies.parted(node, next);
 }
 
-void GroupChecker::gone(std::int64_t at, const ClientId& client) { judge_->views.gone(at, client); }
+void GroupChecker::gone(std::int64_t at, const ClientId& client) {
+  judge_->views.gone(at, client);
+  judge_->arrivals.gone(client);
+}
 
 void GroupChecker::exchanged(std::int64_t at, MemberId node, const ViewId& view,
                              std::uint64_t table_hash) {
@@ -119,6 +129,7 @@ void GroupChecker::final_table(MemberId node, const ViewId& view,
                                std::span<const GroupTableEntry> entries) {
   judge_->tables.final_table(node, view, entries);
   judge_->reach.ended(node);
+  judge_->arrivals.ended(node);
 }
 
 std::uint64_t GroupChecker::violations_total() const {

@@ -78,10 +78,11 @@ enum class GroupProperty : std::uint8_t {
   g7_one_order,
   g8_every_gap,
   g9_all_domains,
+  g10_arrival,
 };
-inline constexpr std::size_t kGroupPropertyCount = 9;
+inline constexpr std::size_t kGroupPropertyCount = 10;
 
-/// "G1" to "G9".
+/// "G1" to "G10".
 std::string_view group_property_id(GroupProperty property);
 
 /// With order::Traits::genuine: the domain of each node, and of each group or private name.

@@ -167,6 +167,7 @@ std::vector<sim_hooks::Mutant> all_mutants() {
         // Groups in domains whose views change: tests/group detects these.
         Mutant::gm25_held_dropped,
         Mutant::gm26_missed_change_lost,
+        Mutant::gm27_drop_not_told,
         // These mutants only cause delays, which order_paxos_test measures.
         Mutant::px_patience_grows,
         Mutant::px_pauses_add_up,

@@ -99,7 +99,6 @@ class Daemon final : private runtime::Application, private session::Host {
   void set_session_nodes();
   void name_nodes(const std::vector<config::NodeEntry>& nodes);
   std::uint32_t room_units() const;
-  void look_for_stall(Instant now);
   void feed(Instant now);
   void drain(Instant now);
   void close_sessions(Instant now);

@@ -19,6 +19,14 @@ constexpr int kPasses = 4;
 /// Limit of the space, in units, reported to the engine; more space would make no difference.
 constexpr std::uint32_t kRoomUnitsMax = 16'384;
 
+/// While tables are exchanged, clients of this node can neither send nor join.
+void tell_stall(Instant now, runtime::StallNotice& notice, const session::Sessions& sessions,
+                Owner& owner) {
+  if (!notice.is_due(now)) return;
+  const std::string text = notice.look(now, sessions.groups_wait_for());
+  if (!text.empty()) owner.on_warning(now, text);
+}
+
 }  // namespace
 
 // ---- turns ----
@@ -40,14 +48,7 @@ void Daemon::on_turn_end(Instant now) {
     feed(now);
   }
   drain(now);
-  look_for_stall(now);
-}
-
-/// While tables are exchanged, clients of this node can neither send nor join.
-void Daemon::look_for_stall(Instant now) {
-  if (!stall_.is_due(now)) return;
-  const std::string text = stall_.look(now, sessions_->groups_wait_for());
-  if (!text.empty()) owner_.on_warning(now, text);
+  tell_stall(now, stall_, *sessions_, owner_);
 }
 
 void Daemon::feed(Instant now) {

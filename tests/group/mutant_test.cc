@@ -34,6 +34,19 @@ bool held_message_comes() {
   return std::count(log.begin(), log.end(), "1 got one from w@c") == 1;
 }
 
+/// True if a daemon that may hold nothing says that it drops messages.
+bool dropping_is_told() {
+  Cluster cluster(3, kBytes, false, Domains::Kind::disjoint);
+  cluster.settle("a");
+  const std::uint32_t w = cluster['c'].connect("w");
+  cluster['a'].held_bytes_max = 0;
+  cluster.install("ab");
+  EXPECT_TRUE(cluster['c'].send(w, "g", "one"));
+  EXPECT_TRUE(cluster.order_under_way('c', "ab"));
+  EXPECT_EQ(cluster['a'].groups->counters().held_dropped, 1U);
+  return !cluster['a'].take_log().empty();
+}
+
 /// True if a join that was ordered while its node was outside the view takes effect.
 bool missed_join_counts() {
   Cluster cluster(2, kBytes, false, Domains::Kind::disjoint);
@@ -52,6 +65,12 @@ TEST(GroupMutants, AHeldMessageThatIsDroppedIsMissed) {
   EXPECT_TRUE(held_message_comes());
   const WithMutant mutant(Mutant::gm25_held_dropped);
   EXPECT_FALSE(held_message_comes());
+}
+
+TEST(GroupMutants, ADropThatIsNotToldIsMissed) {
+  EXPECT_TRUE(dropping_is_told());
+  const WithMutant mutant(Mutant::gm27_drop_not_told);
+  EXPECT_FALSE(dropping_is_told());
 }
 
 TEST(GroupMutants, AMissedChangeThatIsForgottenIsMissed) {

@@ -75,7 +75,7 @@ TEST(GroupDifferential, DamagedHistoriesBreakTheSameProperties) {
     for (const std::string& id : ids) ++count[id];
     if (ids.empty()) ++legal;
   }
-  for (const char* id : {"G1", "G2", "G3", "G4", "G5", "G6", "G7", "G8"}) {
+  for (const char* id : {"G1", "G2", "G3", "G4", "G5", "G6", "G7", "G8", "G10"}) {
     EXPECT_GE(count[id], 20U) << id;
   }
   EXPECT_LT(legal, 5 * kSeeds / 2);

@@ -73,6 +73,7 @@ struct Client {
   std::size_t told_at = 0;
   std::vector<GroupMessageId> delivered, placed, unplaced;
   std::map<std::string, Member> groups;
+  std::map<std::string, Messages> awaited;  // by group or private name: what its node has ordered
 };
 
 class Slow {
@@ -96,13 +97,14 @@ class Slow {
       case GroupVerb::gone:
         client.gone = true;
         client.connected = false;
+        client.awaited.clear();
         return;
       case GroupVerb::send: return send(event);
       case GroupVerb::exchange:
         exchanges_.push_back(event);
         hear(nodes_[event.client.node], event.in);
         return;
-      case GroupVerb::order: return order(nodes_[event.client.node], event);
+      case GroupVerb::order: expect(event); return order(nodes_[event.client.node], event);
       case GroupVerb::enter: return enter(nodes_[event.client.node], said_[event.in]);
       case GroupVerb::table: tables_[event.client.node] = event; return;
       default: break;
@@ -116,6 +118,7 @@ class Slow {
     if (event.verb == GroupVerb::gap) return gap(event, client);
     close(event.client, client);
     if (event.verb == GroupVerb::deliver) {
+      for (auto& [name, messages] : client.awaited) messages.erase(event.message);
       const std::size_t place = nodes_[event.client.node].place(event.message);
       if (place != 0 && place <= client.told_at) broken.insert("G8");
       return deliver(event, client);
@@ -123,7 +126,10 @@ class Slow {
     Member& member = client.groups[event.group];
     if (event.verb == GroupVerb::view) return view(event, member);
     if (!member.now.has_value()) broken.insert("G6");
-    if (event.verb == GroupVerb::left) member = Member();
+    if (event.verb == GroupVerb::left) {
+      member = Member();
+      client.awaited.erase(event.group);
+    }
   }
 
   void finish() {
@@ -131,6 +137,9 @@ class Slow {
       if (!client.connected || !tables_.contains(id.node)) continue;
       come_past(id, client);
       close(id, client);
+      for (const auto& [name, messages] : client.awaited) {
+        if (!messages.empty()) broken.insert("G10");
+      }
     }
     one_table();
     companies();
@@ -141,6 +150,22 @@ class Slow {
   }
 
  private:
+  void expect(const GroupEvent& event) {
+    const auto sent = sent_.find(event.message);
+    const bool wanted = sent != sent_.end() && sent->second.own == OwnCopy::wanted;
+    for (auto& [id, client] : clients_) {
+      if (id.node != event.client.node || !client.connected) continue;
+      if (id == event.message.sender && !wanted) continue;
+      if (std::count(client.delivered.begin(), client.delivered.end(), event.message)) continue;
+      for (const std::string& name : event.groups) {
+        const auto group = client.groups.find(name);
+        const bool member = group != client.groups.end() && group->second.now.has_value();
+        if (is_private(name) ? name == client.name : member)
+          client.awaited[name].insert(event.message);
+      }
+    }
+  }
+
   void order(Past& node, const GroupEvent& event) {
     names_[event.message] = set_of(event.groups);
     placing_[event.message] = event.placing;

@@ -360,6 +360,12 @@ class World {
         if (std::find(to.begin(), to.end(), client) == to.end()) to.push_back(client);
       }
     }
+    for (const ClientId& client : clients_) {
+      const std::vector<std::string>& names = step.sent.groups;
+      const bool named = std::find(names.begin(), names.end(), private_name(client)) != names.end();
+      const bool known = std::find(to.begin(), to.end(), client) != to.end();
+      if (named && !known && contains(band.nodes, client.node)) to.push_back(client);
+    }
     if (step.discard) std::erase(to, step.sent.client);
     for (const ClientId& client : to) {
       out_.push_back(step.sent);
