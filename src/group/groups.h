@@ -90,7 +90,8 @@ class Groups {
   State state() const { return state_; }
   /// True if nothing has to be exchanged with other nodes.
   bool is_settled() const { return state_ == State::operational || options_.domains.only_sends(); }
-  /// The nodes whose tables are missing in an exchange, sorted.
+  /// The nodes whose tables are missing in an exchange, sorted. Of nodes that came together from
+  /// another view all are named, though one of them sends the table.
   order::MemberSet awaited() const;
   const Table& table() const { return table_; }
   std::size_t clients() const { return clients_.all().size(); }

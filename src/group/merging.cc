@@ -145,7 +145,13 @@ void Groups::complete() {
 
 order::MemberSet Groups::awaited() const {
   const bool exchanging = state_ == State::exchanging || state_ == State::interrupted;
-  return exchanging ? exchange_.awaited(members_) : order::MemberSet{};
+  if (!exchanging) return {};
+  order::MemberSet awaited = exchange_.awaited(members_);
+  // The first one of those that came with this node sends the table of them all.
+  std::erase_if(awaited, [this](const MemberId& member) {
+    return member != synced_.front() && order::contains(synced_, member);
+  });
+  return awaited;
 }
 
 /// Reports a gap to each client of this node that missed messages to its groups or its private

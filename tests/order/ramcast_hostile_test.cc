@@ -179,6 +179,41 @@ TEST(RamcastHostile, TwoMessagesWithOneKey) {
   EXPECT_EQ(drops(*world, wire::Drop::bad_value), 1U);
 }
 
+/// Leader 0 has given the second message of node 7 a stamp. Says to it that the message has a key
+/// that is so much larger. The key was found in this round.
+void answer_leader(World& world, std::int64_t larger, std::uint64_t round) {
+  wire::Header header;
+  header.cluster = World::kCluster;
+  header.sender = {{4}, 101};
+  const std::uint64_t clock = world.engine(0).counts().proposals + (101ULL << 12);
+  const Seq key = key_of(clock + static_cast<std::uint64_t>(larger), 2);
+  const wire::AboutMessage about{{{{7}, 101}, 2}, key, {round, {{1}, 101}}};
+  std::vector<std::byte> bytes(200);
+  bytes.resize(wire::encode_about_message(header, wire::RamcastKind::answer, about, bytes));
+  world.inject(0, bytes);
+  world.run(milliseconds(1));
+}
+
+/// Another domain may remember keys of an order that this domain has lost.
+TEST(RamcastHostile, AKeyOfALostOrder) {
+  const auto world = settled({.domains = {3, 3}, .outsiders = 1});
+  world->submit(6, 0, 60);
+  EXPECT_TRUE(world->run_until([&] { return world->is_quiet(); }, seconds(2)));
+  for (const std::uint32_t server : {3U, 4U, 5U}) world->pause(server);
+  world->submit(6, 0, 60);
+  world->run(milliseconds(1));
+  ASSERT_EQ(world->engine(0).counts().proposals, 2U);
+  const std::uint64_t before = world->delivered(0);
+  answer_leader(*world, 1'000, (100ULL << 20) + 1);
+  EXPECT_EQ(drops(*world, wire::Drop::bad_value), 1U);
+  answer_leader(*world, -1'000, (101ULL << 20) + 1);
+  EXPECT_EQ(drops(*world, wire::Drop::bad_value), 2U);
+  EXPECT_EQ(world->delivered(0), before);
+  for (const std::uint32_t server : {3U, 4U, 5U}) world->resume(server);
+  EXPECT_TRUE(world->run_until([&] { return world->is_quiet(); }, seconds(2)));
+  EXPECT_EQ(world->broken(), "");
+}
+
 TEST(RamcastHostile, PacketsOfOtherClustersAndOtherSettings) {
   const auto world = settled({.domains = {3}});
   const auto inject = [&](std::uint64_t cluster) {

@@ -26,22 +26,34 @@ std::uint64_t order_at(World& world, std::uint32_t node) {
   return counter(world, node, "domain_order");
 }
 
-/// Node `from` asks `to` to begin an order with this number. All three are in these incarnations.
-void ask_to_begin(World& world, std::uint32_t from, std::uint32_t to, std::uint64_t order,
-                  const std::array<std::uint64_t, 3>& epochs) {
+using Epochs = std::array<std::uint64_t, 3>;
+
+/// Node `from` asks `to` for a promise of this round. All three are in these incarnations.
+void ask(World& world, std::uint32_t from, std::uint32_t to, std::uint64_t round, bool bootstrap,
+         const Epochs& epochs) {
   wire::Takeover takeover;
   for (std::uint32_t node = 0; node < 3; ++node) {
     takeover.view.roster.push_back({{node + 1}, epochs[node]});
   }
-  takeover.bootstrap = true;
+  if (!bootstrap) {
+    takeover.view.id = {key_of(1, 1), takeover.view.roster[0]};
+    takeover.view.members = 0b111;
+  }
+  takeover.bootstrap = bootstrap;
   takeover.grant = 1'000;
-  takeover.round = {(order << kRoundsOfAnOrderShift) + 1, takeover.view.roster[from]};
+  takeover.round = {round, takeover.view.roster[from]};
   wire::Header header;
   header.cluster = World::kCluster;
   header.sender = takeover.view.roster[from];
   std::array<std::byte, 1'000> bytes;
   const std::size_t size = wire::encode_takeover(header, takeover, bytes);
   world.inject(to, ByteView(bytes).first(size));
+}
+
+/// Node `from` asks `to` to begin an order with this number.
+void ask_to_begin(World& world, std::uint32_t from, std::uint32_t to, std::uint64_t order,
+                  const Epochs& epochs) {
+  ask(world, from, to, (order << kRoundsOfAnOrderShift) + 1, true, epochs);
 }
 
 void expect_one_order(World& world, std::uint64_t order) {
@@ -77,6 +89,36 @@ TEST(RamcastOrders, AProcessJoinsTheOrderThatThereIs) {
   expect_one_order(*world, order);
   world->crash(0);
   ASSERT_TRUE(world->run_until([&] { return world->leader(1) == 1; }, seconds(1)));
+  expect_one_order(*world, order);
+}
+
+/// It has promised a round of the order that there is, and then to begin another one. A candidate
+/// with a lower round of that order comes too late.
+TEST(RamcastOrders, APromiseWithinAnOrderCountsForEver) {
+  const auto world = settled({.domains = {3}});
+  const std::uint64_t order = order_at(*world, 1);
+  const std::uint64_t rounds = order << kRoundsOfAnOrderShift;
+  const Epochs epochs{101, 102, 101};
+  world->crash(1);
+  world->start(1);
+  ASSERT_TRUE(world->run_until([&] { return counter(*world, 1, "writes") > 0; }, milliseconds(50)));
+  for (const std::uint32_t other : {0U, 2U}) {
+    world->cut(other, 1);
+    world->cut(1, other);
+  }
+  const auto promised = [&](std::uint64_t of_order, std::uint64_t round) {
+    world->run(milliseconds(1));
+    return order_at(*world, 1) == of_order && counter(*world, 1, "domain_round") == round;
+  };
+  ask(*world, 2, 1, rounds + 5, false, epochs);
+  ASSERT_TRUE(promised(order, 5));
+  ask_to_begin(*world, 2, 1, order + 1, epochs);
+  ASSERT_TRUE(promised(order + 1, 1));
+  ask(*world, 0, 1, rounds + 3, false, epochs);
+  EXPECT_TRUE(promised(order + 1, 1));
+  ask(*world, 0, 1, rounds + 6, false, epochs);
+  EXPECT_TRUE(promised(order, 6));
+  world->heal_all();
   expect_one_order(*world, order);
 }
 

@@ -572,6 +572,23 @@ TEST(RamcastScenarios, AServerThatHearsTheLeaderDoesNotHoldUpTheOthers) {
   end_well(*world);
 }
 
+/// The view with it waits behind a message that is for another domain, too.
+TEST(RamcastScenarios, ARestartedServerSaysWhoseViewItWaitsFor) {
+  const auto world = settled({.domains = {3, 3}, .outsiders = 1});
+  for (const std::uint32_t server : {3U, 4U}) world->pause(server);
+  submit_some(*world, 6, 0, 1);
+  world->run(milliseconds(1));
+  world->crash(2);
+  world->start(2);
+  world->run(milliseconds(300));
+  const WaitReason reason = world->engine(2).why();
+  EXPECT_EQ(reason.kind->name, "readmission");
+  ASSERT_EQ(reason.all.size(), 1U);
+  EXPECT_EQ(reason.all[0].node.value, 1U);
+  for (const std::uint32_t server : {3U, 4U}) world->resume(server);
+  end_well(*world);
+}
+
 TEST(RamcastScenarios, AnExcludedMemberGetsWhatItsLastViewOwesToIt) {
   const auto world = settled({.domains = {3}, .outsiders = 1});
   submit_some(*world, 3, 1, 10);

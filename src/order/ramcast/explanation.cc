@@ -67,6 +67,13 @@ std::vector<MemberId> Explanation::knowing_order() const {
   });
 }
 
+/// Those that say that they lead.
+std::vector<MemberId> Explanation::leading(Instant now) const {
+  return servers_that([&](Place place) {
+    return watch_.trusts(now, place) && watch_.control(place).mark_entry > 0;
+  });
+}
+
 /// The members that are not known to have delivered what this server has.
 std::vector<MemberId> Explanation::behind() const {
   return servers_that([this](Place place) {
@@ -83,6 +90,10 @@ WaitReason Explanation::of_server(Instant now) const {
   std::vector<MemberId> knowing = knowing_order();
   if (silent.empty() && !knowing.empty() && knowing.size() < parts_.quorum()) {
     return reason(wait::lost, std::move(knowing));
+  }
+  // This server has restarted, and the others have an order.
+  if (!standing.has_order() && knowing.size() >= parts_.quorum()) {
+    return reason(wait::readmission, leading(now));
   }
   std::vector<MemberId> leader;
   if (standing.promised.coordinator.node.value != 0)

@@ -43,6 +43,7 @@ class Explanation {
   std::vector<MemberId> servers_that(Property has) const;
   std::vector<MemberId> unheard(Instant now) const;
   std::vector<MemberId> knowing_order() const;
+  std::vector<MemberId> leading(Instant now) const;
   std::vector<MemberId> behind() const;
   /// The incarnation that is known of the node.
   MemberId member(NodeIndex node) const;
