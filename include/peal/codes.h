@@ -50,7 +50,8 @@ typedef enum peal_reason {
   PEAL_REASON_GOODBYE = 16,        ///< the client ended the session
   PEAL_REASON_EVICTED = 17,        ///< an administrator ended the session
   PEAL_REASON_SHUTDOWN = 18,       ///< the daemon is stopping
-  /// too many messages for the client waited for a view of its groups; the daemon dropped them
+  /// too many messages for clients of the daemon waited for views of their groups: the daemon
+  /// dropped them, and ended all sessions
   PEAL_REASON_DROPPED = 19
 } peal_reason;
 

@@ -59,7 +59,8 @@ enum class Reason : std::uint8_t {
   goodbye,         ///< the client ended the session
   evicted,         ///< an administrator ended the session
   shutdown,        ///< the daemon is stopping
-  /// Too many messages for the client waited for a view of its groups. The daemon dropped them.
+  /// Too many messages for clients of the daemon waited for views of their groups. The daemon
+  /// dropped them, and ended all sessions.
   dropped,
 };
 

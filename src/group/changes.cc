@@ -72,8 +72,8 @@ void Groups::hold(const Ordered& from, ByteView message) {
     note_traffic(data, from);
   }
   if (PEAL_MUTANT(gm25_held_dropped)) return;
-  // Changes of members are few: members send nothing else during an exchange.
-  if (is_data && !effects_.may_hold(held_.bytes() + HeldMessages::cost_of(message))) {
+  const std::uint64_t cost = HeldMessages::data_cost_of(message);
+  if (is_data && !effects_.may_hold(held_.data_bytes() + cost)) {
     counters_.held_dropped += held_.drop_data() + 1;
     PEAL_PROBE("group.held_dropped");
     if (!PEAL_MUTANT(gm27_drop_not_told)) effects_.dropped();

@@ -92,11 +92,11 @@ class Effects {
   virtual void gap(std::span<const std::uint32_t> connections, std::string_view group) = 0;
 
   // Messages that wait for an exchange of tables, with disjoint domains.
-  /// True if they may take `bytes` of memory.
+  /// True if those that clients sent may take `bytes` of memory. Changes of memberships are few:
+  /// members send nothing else during an exchange.
   virtual bool may_hold(std::uint64_t bytes) const = 0;
-  /// They would take more, so all those that clients sent were dropped. No client of this node may
-  /// go on as if it had missed nothing: each of them has to be told, and disconnected before the
-  /// node delivers more.
+  /// They would take more, so they were dropped. Each client of this node has to be told, and
+  /// disconnected; no event may come to it any more.
   virtual void dropped() = 0;
 
   // Requests to the node.

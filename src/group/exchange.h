@@ -31,8 +31,8 @@ class Exchange {
   bool add(MemberId sender, Tables&& tables, const order::MemberSet& members,
            std::uint64_t daemon_bytes_max);
   bool add(MemberId sender, DomainTraffic&& traffic, const order::MemberSet& members);
-  /// The members whose tables have not come.
-  order::MemberSet awaited(const order::MemberSet& members) const;
+  /// The members whose tables have not come; if all have, those whose traffic has not.
+  order::MemberSet awaited(const order::MemberSet& members, const TrafficLogs& logs) const;
   bool has_tables() const { return !tables_.empty(); }
   bool is_complete(const order::MemberSet& members, const TrafficLogs& logs) const;
 
@@ -46,6 +46,7 @@ class Exchange {
   std::size_t table_of(MemberId daemon) const;
 
  private:
+  bool reports_apart(const MemberId& member, const TrafficLogs& logs) const;
   MemberId speaker(const order::MemberSet& synced, order::Domain domain) const;
   std::vector<Traffic> own_traffic(MemberId self, const order::MemberSet& synced,
                                    const TrafficLogs& logs) const;

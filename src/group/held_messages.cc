@@ -49,25 +49,21 @@ HeldMessages::List HeldMessages::take_earlier() {
   List taken(std::make_move_iterator(held_.begin()), std::make_move_iterator(end));
   held_.erase(held_.begin(), end);
   earlier_ = 0;
-  for (const Held& each : taken) bytes_ -= cost_of(each.bytes);
+  for (const Held& each : taken) data_bytes_ -= data_cost_of(each.bytes);
   return taken;
 }
 
 HeldMessages::List HeldMessages::take() {
   PEAL_ASSERT(earlier_ == 0);
-  bytes_ = 0;
+  data_bytes_ = 0;
   return std::exchange(held_, {});
 }
 
 std::uint64_t HeldMessages::drop_data() {
-  const auto is_data = [](const Held& each) {
-    return static_cast<Kind>(kind_of(each.bytes)) == Kind::data;
-  };
+  const auto is_data = [](const Held& each) { return data_cost_of(each.bytes) > 0; };
   const auto end = held_.begin() + static_cast<std::ptrdiff_t>(earlier_);
   earlier_ -= static_cast<std::size_t>(std::count_if(held_.begin(), end, is_data));
-  for (const Held& each : held_) {
-    if (is_data(each)) bytes_ -= cost_of(each.bytes);
-  }
+  data_bytes_ = 0;
   return std::erase_if(held_, is_data);
 }
 

@@ -28,13 +28,12 @@ class HeldMessages {
 
   void add(const Ordered& from, ByteView message, bool late) {
     held_.push_back({from, {message.begin(), message.end()}, late});
-    bytes_ += cost_of(message);
+    data_bytes_ += data_cost_of(message);
   }
   /// A change of this node that was ordered while the node was outside the view, and so behind all
   /// messages of its last view. `ended`: that is the current one; the next one is not there yet.
   void add_missed(const Ordered& from, std::vector<std::byte> change, bool ended) {
     const std::size_t at = ended ? held_.size() : earlier_++;
-    bytes_ += cost_of(change);
     held_.insert(held_.begin() + static_cast<std::ptrdiff_t>(at), {from, std::move(change), false});
   }
   /// Forgets all messages that change no membership. Returns their number.
@@ -48,9 +47,13 @@ class HeldMessages {
 
   bool has_earlier() const { return earlier_ > 0; }
   bool empty() const { return held_.empty(); }
-  /// Memory that the messages take.
-  std::uint64_t bytes() const { return bytes_; }
-  static std::uint64_t cost_of(ByteView message) { return sizeof(Held) + message.size(); }
+  /// Memory that clients' messages take, without changes of memberships.
+  std::uint64_t data_bytes() const { return data_bytes_; }
+  /// What the message adds to that.
+  static std::uint64_t data_cost_of(ByteView message) {
+    const bool is_data = static_cast<Kind>(kind_of(message)) == Kind::data;
+    return is_data ? sizeof(Held) + message.size() : 0;
+  }
 
   /// Applies the memberships that the messages of earlier views change to `table`, and marks the
   /// groups as changed. Only the daemons of `set`, which came together, are in their tables. New
@@ -60,7 +63,7 @@ class HeldMessages {
  private:
   List held_;
   std::size_t earlier_ = 0;  ///< number of messages of views that have ended
-  std::uint64_t bytes_ = 0;
+  std::uint64_t data_bytes_ = 0;
 };
 
 }  // namespace peal::group

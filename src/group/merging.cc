@@ -146,7 +146,7 @@ void Groups::complete() {
 order::MemberSet Groups::awaited() const {
   const bool exchanging = state_ == State::exchanging || state_ == State::interrupted;
   if (!exchanging) return {};
-  order::MemberSet awaited = exchange_.awaited(members_);
+  order::MemberSet awaited = exchange_.awaited(members_, traffic_);
   // The first one of those that came with this node sends the table of them all.
   std::erase_if(awaited, [this](const MemberId& member) {
     return member != synced_.front() && order::contains(synced_, member);

@@ -28,10 +28,10 @@ bool is_beyond(const Membership& member, std::uint64_t bytes, std::uint64_t most
 
 /// True if at least 1/`part` of any limit of the membership is used.
 bool is_near(const Membership& member, std::uint64_t part) {
-  const wire::SlowLimits& limits = member.limits;
-  return member.unwritten_bytes >= limits.memory_bytes / part ||
-         member.memory_bytes >= (limits.memory_bytes + kUnseenBytesMax) / part ||
-         member.disk_bytes >= limits.disk_bytes / part;
+  const std::uint64_t limit = member.memory_limit();
+  return member.unwritten_bytes >= limit / part ||
+         member.memory_bytes >= (limit + kUnseenBytesMax) / part ||
+         member.disk_bytes >= member.limits.disk_bytes / part;
 }
 
 /// Counts a dropped message. Of the messages in a gap that have a place, the gap names the first
@@ -141,14 +141,21 @@ void Backlog::offer(Session& to, std::uint32_t slot, const ChunkRef& chunk,
   if (to.is_ending()) return;
   const std::uint64_t bytes = chunk.cost() + kEventCost;
   Membership& member = to.events.membership(slot);
-  member.held_bytes = std::min(member.held_bytes, member.memory_bytes) + (held ? bytes : 0);
-  if (message != nullptr && leaves_out(to, slot, chunk, *message)) return;
+  if (to.events.released() >= member.held_last) member.held_bytes = 0;
+  const std::uint64_t allowed = held ? bytes : 0;
+  member.held_bytes += allowed;
+  if (message != nullptr && leaves_out(to, slot, chunk, *message)) {
+    member.held_bytes -= allowed;
+    return;
+  }
   if (message == nullptr) {
     push_all_gaps(to);
   } else if (member.gap.messages > 0) {
     push_gap(to, slot);
   }
-  if (make_room(to, slot, bytes)) push(to, slot, chunk);
+  if (!make_room(to, slot, bytes)) return;
+  push(to, slot, chunk);
+  if (held) member.held_last = to.events.pushed();
 }
 
 /// Applies policy `drop` to a message: returns true if the message is dropped.
@@ -213,8 +220,7 @@ void Backlog::push_gaps(Session& to) {
 /// not fit.
 bool Backlog::keeps_too_much(const Session& of, const Membership& member,
                              std::uint64_t bytes) const {
-  const std::uint64_t limit = member.limits.memory_bytes + member.held_bytes;
-  if (member.waiting_bytes() + bytes > limit + kUnseenBytesMax) return true;
+  if (member.waiting_bytes() + bytes > member.memory_limit() + kUnseenBytesMax) return true;
   const auto most = share();
   return most && member.unwritten_bytes <= *most && of.events.memory_bytes() + bytes > *most;
 }
@@ -293,7 +299,7 @@ void Backlog::warn(Session& to, std::uint32_t slot) {
   warning.group = member.group;
   warning.policy = limits.policy;
   warning.bytes = spills ? member.disk_bytes : member.waiting_bytes();
-  warning.bytes_max = spills ? limits.disk_bytes : limits.memory_bytes;
+  warning.bytes_max = spills ? limits.disk_bytes : member.memory_limit();
   warning.age_ms = milliseconds_of(member.age(context_.now).value_or(Duration{}));
   warning.age_max_ms = limits.age_ms;
   to.link->warn(warning);

@@ -150,11 +150,10 @@ void Delivery::gap(std::span<const std::uint32_t> clients, std::string_view grou
 }
 
 void Delivery::dropped() {
-  const std::uint64_t most = context_.options.memory_bytes_max / kHeldShare;
   for (auto& [id, it] : registry_.all()) {
     registry_.end_later(*it, wire::ClientCode::dropped,
-                        "messages were dropped: more than " + std::to_string(most) +
-                            " bytes waited for a view of the groups (memory_bytes_max)");
+                        "messages were dropped: more than " + std::to_string(held_bytes_max()) +
+                            " bytes waited while the domain's nodes exchanged their group tables");
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -27,9 +28,7 @@ class Delivery final : public group::Effects {
   void transitional(std::uint32_t client, std::string_view group) override;
   void left(std::uint32_t client, std::string_view group) override;
   void gap(std::span<const std::uint32_t> clients, std::string_view group) override;
-  bool may_hold(std::uint64_t bytes) const override {
-    return bytes <= context_.options.memory_bytes_max / kHeldShare;
-  }
+  bool may_hold(std::uint64_t bytes) const override { return bytes <= held_bytes_max(); }
   void dropped() override;
   Result<std::uint64_t, Errc> submit(ByteView message, Service service, DomainSet domains) override;
   void replace_control(ByteView message, DomainSet domains) override {
@@ -42,6 +41,11 @@ class Delivery final : public group::Effects {
   /// Messages that wait for an exchange of tables may take 1/kHeldShare of what may wait for
   /// clients.
   static constexpr std::uint64_t kHeldShare = 4;
+  std::uint64_t held_bytes_max() const {
+    const Options& options = context_.options;
+    return std::max<std::uint64_t>(options.memory_bytes_max / kHeldShare,
+                                   options.message_bytes_max);
+  }
 
   /// The encoder's current event: in the client's region if possible, otherwise in the daemon's own
   /// memory.

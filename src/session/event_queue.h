@@ -35,15 +35,19 @@ struct Membership {
   std::uint64_t memory_bytes = 0;
   std::uint64_t unwritten_bytes = 0;  ///< part of memory_bytes that is not written
   std::uint64_t disk_bytes = 0;
-  std::uint64_t held_bytes = 0;  ///< raises the limits: see Backlog::offer()
-  std::uint64_t events = 0;      ///< number of waiting events, in memory and on disk
-  std::uint64_t unwritten = 0;   ///< number of waiting events that are not written
-  Instant oldest{};              ///< when the first unwritten event was queued
-  std::uint64_t last = 0;        ///< number of the membership's last event in memory
-  wire::GapEvent gap;            ///< dropped messages, for the next gap; `gap.messages` 0: none
+  /// Bytes that came at once, as they had waited for an exchange (Backlog::offer()): the limit in
+  /// memory does not count them until the client has seen the last of them, event `held_last`.
+  std::uint64_t held_bytes = 0;
+  std::uint64_t held_last = 0;
+  std::uint64_t events = 0;     ///< number of waiting events, in memory and on disk
+  std::uint64_t unwritten = 0;  ///< number of waiting events that are not written
+  Instant oldest{};             ///< when the first unwritten event was queued
+  std::uint64_t last = 0;       ///< number of the membership's last event in memory
+  wire::GapEvent gap;           ///< dropped messages, for the next gap; `gap.messages` 0: none
   std::uint64_t left_out = 0;
 
   std::uint64_t waiting_bytes() const { return memory_bytes + disk_bytes; }
+  std::uint64_t memory_limit() const { return limits.memory_bytes + held_bytes; }
   /// How long the first unwritten event has waited; std::nullopt if there is none. Written events
   /// do not count: the client's `seen` may be queued behind the client's messages, and the daemon
   /// may not read these messages now.

@@ -117,7 +117,7 @@ enum class ClientCode : std::uint8_t {
   goodbye,     ///< the client sent goodbye
   evicted,     ///< an administrator ended the session
   shutdown,    ///< the daemon stops
-  dropped,     ///< too many messages for the client waited for a view of its groups
+  dropped,     ///< too many messages waited for views of groups, for all clients of the daemon
 };
 inline constexpr std::uint8_t kClientCodes = 20;
 /// The name of a code, such as "not_permitted", for logs and programs.

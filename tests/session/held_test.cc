@@ -75,7 +75,23 @@ TEST_P(HeldMessage, WhatWaitedMakesNoClientSlow) {
   EXPECT_EQ(both.daemon.sessions->sessions(), 2U);
 }
 
-/// Nor does it raise the limit for later messages.
+/// Once the client has seen them, its limit is what it was.
+TEST_P(HeldMessage, TheLimitHoldsAgainOnceTheClientHasSeenThem) {
+  Exchanging both(GetParam());
+  both.hear(100);
+  both.daemon.exchange_tables();
+  for (int i = 0; i < 100; ++i) {
+    both.daemon.pump();
+    both.take();
+  }
+  both.daemon.let_read(both.x.connection, false);
+  both.hear(30);
+  const auto counters = both.daemon.sessions->counters();
+  EXPECT_EQ(counters.left_out > 0, GetParam() == SlowPolicy::drop);
+  EXPECT_EQ(counters.evicted > 0, GetParam() == SlowPolicy::evict);
+}
+
+/// They raise the limit by themselves alone.
 TEST_P(HeldMessage, AClientThatReadsNothingIsSlowAllTheSame) {
   Exchanging both(GetParam());
   both.hear(100);
@@ -95,6 +111,7 @@ INSTANTIATE_TEST_SUITE_P(Policies, HeldMessage,
 TEST(HeldTooMuch, SessionsEndAndSayWhy) {
   Options how = exchanging_options();
   how.memory_bytes_max = 1U << 20;
+  how.message_bytes_max = 65'536;
   Exchanging both(SlowPolicy::block, how);
   both.hear(200);  // less than a quarter of a MiB
   EXPECT_EQ(both.daemon.sessions->sessions(), 2U);
@@ -102,6 +119,20 @@ TEST(HeldTooMuch, SessionsEndAndSayWhy) {
   EXPECT_THAT(both.take(), Contains("closing dropped"));
   EXPECT_EQ(both.daemon.sessions->sessions(), 0U);
   EXPECT_EQ(both.daemon.sessions->groups().counters().held_dropped > 200, true);
+}
+
+TEST(HeldTooMuch, AClientThatWasAwayLearnsIt) {
+  Options how = exchanging_options();
+  how.memory_bytes_max = 1U << 20;
+  how.message_bytes_max = 65'536;
+  Exchanging both(SlowPolicy::block, how);
+  both.daemon.cut(both.x.connection);
+  both.daemon.pump();
+  both.hear(300);
+  EXPECT_EQ(both.daemon.sessions->sessions(), 0U);
+  both.x.connect();
+  both.daemon.pump();
+  EXPECT_THAT(both.x.take(), Contains("closing dropped"));
 }
 
 TEST(HeldTooMuch, StatusSaysForWhomTheGroupsWait) {

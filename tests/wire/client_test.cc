@@ -181,8 +181,9 @@ TEST(ClientRecords, FieldsOutsideTheirRangesAreRefused) {
   EXPECT_EQ(decode_changed<Hello>("hello", [](Hello& r) { r.version = 2; }), Drop::bad_version);
   EXPECT_EQ(decode_changed<Refused>("refused", [](Refused& r) { r.code = ClientCode::ok; }),
             Drop::bad_value);
-  EXPECT_EQ(decode_changed<Closing>("closing", [](Closing& r) { r.code = ClientCode{19}; }),
-            Drop::bad_value);
+  EXPECT_EQ(
+      decode_changed<Closing>("closing", [](Closing& r) { r.code = ClientCode{kClientCodes}; }),
+      Drop::bad_value);
 }
 
 TEST(ClientRecords, OnlyFifoAndCausalMessagesComeWithoutAPlace) {
