@@ -8,6 +8,7 @@
 
 #include "fabrics.h"
 #include "in_child.h"
+#include "raw.h"
 
 namespace peal::io::fabric::test {
 namespace {
@@ -327,6 +328,26 @@ TEST_P(FabricHandshake, AWriteThatWaitsTooLongEndsAsDown) {
   } while (end == std::to_string(token) + "down ");
   EXPECT_EQ(end, std::to_string(token) + "ok ");
   EXPECT_EQ(world.fabric(kWriter).counters().connected, 1U);
+}
+
+/// It accepts the connection, and dies: nothing of the handshake can be written.
+TEST(FabricLinks, AnOwnerThatDiesBeforeTheHandshakeIsNotWaitedFor) {
+  const Site site(Choice::shm);
+  Options options = site.options(kWriter);
+  options.limits.patience = seconds(60);
+  auto listener = StreamListener::unix_socket(site.socket(kOwner.node), 0600);
+  ASSERT_TRUE(listener);
+  Counters counters;
+  VerbsUse verbs;
+  const auto peer = std::find_if(options.peers.begin(), options.peers.end(),
+                                 [](const Peer& each) { return each.node == kOwner.node; });
+  Dialer dialer(options, *peer, counters, verbs);
+  ASSERT_TRUE(dialer.hurry(Clock::now()));
+  EXPECT_EQ((*listener)->accept().answer, StreamListener::Answer::taken);
+  listener->reset();
+  EXPECT_FALSE(dialer.work(Clock::now()));
+  EXPECT_FALSE(dialer.is_busy());
+  EXPECT_THAT(dialer.problem(), HasSubstr("Broken pipe"));
 }
 
 TEST_P(FabricHandshake, WithoutAPeerWritesEndAtOnce) {
