@@ -22,6 +22,8 @@ RATE = 3_000
 # machine that does nothing else.
 KILL_STALL_MS, STOP_STALL_MS = 10, 100
 BUSY = 20  # so much slower the machine of a shorter run may be
+# With --soak no single stall may be longer: then some limit of a second has ended it.
+LONGEST_MS = 500
 
 
 def leader(cluster):
@@ -113,6 +115,9 @@ def fault_in_turns(bench, stall_ms, strike, heal):
         if median(stalls) > most:
             raise Failure(f"the others stalled for {percentiles(stalls)}, and a median of "
                           f"{most} ms is expected: {[round(each, 1) for each in stalls]}")
+        if bench.soak and max(stalls) > LONGEST_MS:
+            raise Failure(f"the others stalled for {percentiles(stalls)}, and {LONGEST_MS} ms is "
+                          f"expected at most: {[round(each, 1) for each in stalls]}")
         texts.append(f"{fabric}: {len(stalls)} faults, stall {percentiles(stalls)}; back after "
                      f"{percentiles(back)}; {checked}")
     return "; ".join(texts)

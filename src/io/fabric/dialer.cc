@@ -73,11 +73,11 @@ std::optional<Dialer::Open> Dialer::work(Instant now) {
       if (!frame) break;
       on_frame(now, *frame);
     }
-    if (open_) break;
-    if (channel_ != nullptr && channel_->is_broken()) {
-      fail(now, at_peer(channel_->kind(), channel_->problem()));
-    }
-    if (got == 0) break;
+    if (open_ || got == 0) break;
+  }
+  // Also if it broke as this process wrote.
+  if (channel_ != nullptr && channel_->is_broken()) {
+    fail(now, at_peer(channel_->kind(), channel_->problem()));
   }
   // A peer that listens and does not answer would be as slow by tcp, and then keep that.
   if (channel_ != nullptr && deadline_ <= now) {
