@@ -47,6 +47,10 @@ class Backlogs {
   void on_backlog(Instant now, const wire::Backlog& backlog, const BufferRef& unit, Effects& out);
   void on_view(Instant now, const wire::BacklogView& backlog, Effects& out);
 
+  /// A view has left out this server, which has not delivered yet what the domain had ordered
+  /// before.
+  bool is_owed() const { return expects_ && state_.is_member(); }
+
  private:
   struct Item {
     Seq key{};

@@ -236,7 +236,7 @@ void RamcastEngine::release() {
 // ---- status ----
 
 WaitReason RamcastEngine::why() const {
-  return Explanation(parts_, links_, messages_, state_, outlet_, log_, watch_, sender_)
+  return Explanation(parts_, links_, messages_, state_, outlet_, log_, watch_, sender_, backlogs_)
       .why(turned_);
 }
 

@@ -99,6 +99,11 @@ WaitReason Explanation::of_server(Instant now) const {
   if (standing.promised.coordinator.node.value != 0)
     leader.push_back(standing.promised.coordinator);
   if (state_.has_view() && !state_.is_member()) return reason(wait::readmission, std::move(leader));
+  if (backlogs_.is_owed()) {
+    return reason(wait::owed, servers_that([&](Place place) {
+                    return place != parts_.place && watch_.trusts(now, place);
+                  }));
+  }
   if (!standing.in_step() || !standing.active) return reason(wait::leader, std::move(leader));
   if (outlet_.held()) return reason(order::wait::slow_application, {parts_.self});
   if (const Record* record = outlet_.lacks_body()) {

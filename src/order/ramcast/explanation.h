@@ -2,6 +2,7 @@
 #pragma once
 
 #include "order/ramcast/acks.h"
+#include "order/ramcast/backlogs.h"
 #include "order/ramcast/domain_state.h"
 #include "order/ramcast/lead.h"
 #include "order/ramcast/leader_log.h"
@@ -18,7 +19,7 @@ class Explanation {
  public:
   Explanation(const Parts& parts, const Links& links, const Messages& messages,
               const DomainState& state, const Outlet& outlet, const LeaderLog& log,
-              const Watch& watch, const Sender& sender)
+              const Watch& watch, const Sender& sender, const Backlogs& backlogs)
       : parts_(parts),
         links_(links),
         messages_(messages),
@@ -26,7 +27,8 @@ class Explanation {
         outlet_(outlet),
         log_(log),
         watch_(watch),
-        sender_(sender) {}
+        sender_(sender),
+        backlogs_(backlogs) {}
 
   /// `now`: time of the last turn.
   WaitReason why(Instant now) const;
@@ -56,6 +58,7 @@ class Explanation {
   const LeaderLog& log_;
   const Watch& watch_;
   const Sender& sender_;
+  const Backlogs& backlogs_;
 };
 
 }  // namespace peal::order::ramcast

@@ -34,6 +34,11 @@ inline constexpr WaitKind replaced{
 inline constexpr WaitKind readmission{
     "readmission", "{who} to take this node into the view of its domain again",
     "a leader that takes this node into the view of its domain again"};
+/// {who}: nodes that may have it.
+inline constexpr WaitKind owed{"owed",
+                               "{who} to send what the domain ordered before a view left out this "
+                               "node; if none of them has it "
+                               "any more, restart this node"};
 /// {who}: nodes of a domain of the message that are not connected.
 inline constexpr WaitKind timestamp{
     "timestamp",
