@@ -53,12 +53,13 @@ void ArrivalJudge::left(const ClientId& to, const std::string& group) {
 
 void ArrivalJudge::finish() {
   for (const auto& [key, messages] : due_) {
-    const auto& [client, name] = key;
+    const Index client = key.first;
     if (!ended_.contains(v_.history.clients[client].id.node)) continue;
-    for (const auto& [message, at] : messages) {
-      v_.violate(GroupProperty::g10_arrival, at, [&] {
-        return v_.name(client) + " does not get " + v_.message_text(message) + " to '" +
-               v_.history.names[name] + "', which its node has ordered";
+    const std::string& name = v_.history.names[key.second];
+    for (const auto& due : messages) {
+      v_.violate(GroupProperty::g10_arrival, due.second, [&] {
+        return v_.name(client) + " does not get " + v_.message_text(due.first) + " to '" + name +
+               "', which its node has ordered";
       });
     }
   }

@@ -335,8 +335,9 @@ TEST(FabricRegions, AWriteThatEndsAsOkIsInTheCopyOfARevokedRegion) {
     to.expose(regions);
     writing = true;
     Bytes first(8);
-    // Waits until the writer writes, and for a random time.
-    while (peal::load<std::uint64_t>(first) == 0) {
+    // Waits until the writer has come round some times, and for a random time.
+    const std::uint64_t least = 1 + random.below(8) * kSlots;
+    while (peal::load<std::uint64_t>(first) < least) {
       ASSERT_TRUE(regions.load(kRegion, kSlotBytes, first));
       ::sched_yield();
     }
