@@ -119,7 +119,8 @@ enum class ClientCode : std::uint8_t {
   shutdown,    ///< the daemon stops
   dropped,     ///< too many messages waited for views of groups, for all clients of the daemon
 };
-inline constexpr std::uint8_t kClientCodes = 20;
+inline constexpr ClientCode kLastClientCode = ClientCode::dropped;
+inline constexpr std::uint8_t kClientCodes = static_cast<std::uint8_t>(kLastClientCode) + 1;
 /// The name of a code, such as "not_permitted", for logs and programs.
 std::string_view client_code_name(ClientCode code);
 

@@ -178,7 +178,7 @@ Drop decode(ByteView body, GroupViewEvent& out) {
   out.view = read_formed_view(in);
   out.index = read_number(in);
   out.cause = read_choice(in, ViewCause::join, ViewCause::network);
-  out.reason = read_choice(in, ClientCode::ok, ClientCode::dropped);
+  out.reason = read_choice(in, ClientCode::ok, kLastClientCode);
   in.require(out.cause == ViewCause::disconnect || out.reason == ClientCode::ok, Drop::bad_value);
   out.changed = read_name_or_none(in);
   in.require((out.cause == ViewCause::network) == out.changed.empty(), Drop::bad_value);
@@ -239,7 +239,7 @@ Drop decode(ByteView body, Acked& out) {
 Drop decode(ByteView body, Refused& out) {
   ByteReader in(body);
   out.number = read_number(in);
-  out.code = read_choice(in, ClientCode::bad_record, ClientCode::dropped);
+  out.code = read_choice(in, ClientCode::bad_record, kLastClientCode);
   out.text = read_text(in, kTextBytesMax);
   return in.finish();
 }
@@ -247,7 +247,7 @@ Drop decode(ByteView body, Refused& out) {
 Drop decode(ByteView body, Reply& out) {
   ByteReader in(body);
   out.request = in.u<std::uint32_t>();
-  out.code = read_choice(in, ClientCode::ok, ClientCode::dropped);
+  out.code = read_choice(in, ClientCode::ok, kLastClientCode);
   out.text = read_text(in, kReplyTextBytesMax);
   return in.finish();
 }
@@ -265,7 +265,7 @@ Drop decode(ByteView body, Warning& out) {
 
 Drop decode(ByteView body, Closing& out) {
   ByteReader in(body);
-  out.code = read_choice(in, ClientCode::bad_record, ClientCode::dropped);
+  out.code = read_choice(in, ClientCode::bad_record, kLastClientCode);
   out.text = read_text(in, kTextBytesMax);
   return in.finish();
 }
