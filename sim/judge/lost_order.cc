@@ -29,14 +29,15 @@ bool an_order_is_new(const World& world) {
   return false;
 }
 
-/// No other process of the domain has been a member for as long as this one lacks messages.
+/// Each other process of the domain has begun with a view that this one has not delivered yet. So
+/// none of them knows what this one lacks.
 bool is_left_behind(const World& world, const Process& process, const std::vector<NodeId>& domain) {
   const std::uint64_t position = process.counter("domain_position").value_or(0);
   bool behind = false;
   for (const NodeId node : domain) {
     const Process* other = world.process(node);
     if (other == nullptr || other == &process) continue;
-    const std::uint64_t since = other->counter("domain_member_since").value_or(0);
+    const std::uint64_t since = other->counter("domain_first_view").value_or(0);
     if (since == 0) continue;
     if (since <= position) return false;
     behind = true;

@@ -235,6 +235,8 @@ namespace peal::sim_hooks {
   X(rc_incomplete_is_enough, "a message is delivered before all lower timestamps are known")      \
   X(rc_joins_unknowing, "a server is admitted that does not know the present view")               \
   X(rc_later_rounds_count, "a server delivers by keys of rounds that it does not know yet")       \
+  X(rc_later_view_owes, "a leader takes members of a view that it has to deliver for excluded")   \
+  X(rc_left_out_forgets, "a server that a view leaves out retains nothing for the view's members")\
   X(rc_lead_without_units, "a leader begins without the units of its base")                       \
   X(rc_logged_unit_lost, "a unit of the log is lost if no buffer is free")                        \
   X(rc_lost_units_stay, "a base has messages whose units nobody has")                             \
@@ -248,6 +250,7 @@ namespace peal::sim_hooks {
   X(rc_old_stamps_count, "a base has timestamps of members in older rounds")                      \
   X(rc_one_holder_less, "a message is committed with one member less than a majority")            \
   X(rc_orders_mixed, "stamps of a domain's new order replace those of the one that it has lost")  \
+  X(rc_outside_never_leads, "a domain stops if none of its living servers is a member")           \
   X(rc_overwritten_lost, "what a slot had is not retained for members that a view excludes")      \
   X(rc_own_clock_certifies, "a member takes its own clock for that of its leader")                \
   X(rc_places_out_of_order, "a readmitted node delivers before it knows its earlier places")      \

@@ -277,12 +277,13 @@ Drop decode_backlog(ByteView packet, Backlog& out) {
   out.key = read_from_one(in);
   in.require(out.key > out.before, Drop::bad_value);
   read_relay(in, out.message);
-  return finish_before_unit(in);
+  // The unit may be missing.
+  return in.failed() ? in.finish() : Drop::none;
 }
 
 void encode_backlog_in_place(const Header& header, const Backlog& in, ByteSpan packet) {
   const std::size_t bytes = backlog_header_bytes(in.message.head.indexes.size());
-  PEAL_ASSERT(packet.size() > bytes && packet.size() <= kPacketBytesMax);
+  PEAL_ASSERT(packet.size() >= bytes && packet.size() <= kPacketBytesMax);
   Writer out(packet.first(bytes));
   write_header(out, frame_kind(RamcastKind::backlog), header);
   out.u(in.before);

@@ -129,8 +129,9 @@ struct AboutMessage {
   friend bool operator==(const AboutMessage&, const AboutMessage&) = default;
 };
 
-/// BACKLOG: this header, then the unit. The receiver, a member of the domain that was excluded, has
-/// delivered everything up to the key `before`, and delivers this message next.
+/// BACKLOG: this header, then the unit, unless the sender lacks it. The receiver, a member of the
+/// domain that was excluded, has delivered everything up to the key `before`, and delivers this
+/// message next.
 struct Backlog {
   Seq before{};
   Seq key{};  ///< of the message; above `before`

@@ -74,10 +74,10 @@ bool fits_kind(const LogEntry& entry, std::size_t unit_bytes) {
     case LogKind::active: return entry.stamp == 0 && entry.key == 0;
     case LogKind::base: return entry.stamp > 0 || entry.key > 0;
     case LogKind::base_view: return entry.stamp > 0;
+    case LogKind::base_sender:
     case LogKind::base_end: return entry.key > 0;
     case LogKind::proposal:
     case LogKind::view: return entry.stamp > 0 && entry.key == 0;
-    case LogKind::base_sender:
     case LogKind::commit: return entry.stamp == 0 && entry.key > 0;
   }
   return false;

@@ -99,7 +99,8 @@ struct LogEntry {
   MemberId sender{};  ///< base, proposal: of the message. base_sender: the sender
   MessageHead head;   ///< base, proposal: of the message
   /// base, proposal: the domain's timestamp as a key, or 0 (base only). view, base_view: the view's
-  /// key. base_end: the leader's clock.
+  /// key. base_end: the leader's clock. base_sender: what is past of the sender's messages, and the
+  /// base does not name, has no key above this one.
   Seq stamp{};
   /// base: the key, if the leader knows it, else 0. base_view: 0 if the view is committed, else the
   /// number of the entry with which it commits. base_end: number of the entry that

@@ -67,6 +67,7 @@ class Faults {
     restarts_ = random.chance(0.7);
     senders_ = random.chance(0.5);
     if (strain != Strain::usual) pauses_ = true;
+    if (strain == Strain::turns) restarts_ = false;
   }
 
   void strike() {
@@ -76,6 +77,7 @@ class Faults {
       node = world_.leader(domain).value_or(node);
     }
     if (strain_ == Strain::regions && random_.chance(0.4)) return lose_region(node);
+    if (strain_ == Strain::turns && random_.chance(0.5)) return cut_off(node);
     switch (random_.below(4)) {
       case 0:
         if (crashes_) crash(node);
@@ -114,6 +116,26 @@ class Faults {
   }
 
  private:
+  /// Cuts a server off from another one of its domain, or from all, or loses what it writes into a
+  /// region.
+  void cut_off(std::uint32_t node) {
+    const NodeRole& role = world_.layout().role(static_cast<NodeIndex>(node));
+    if (role.domain == 0) return;
+    const std::vector<NodeIndex>& servers = world_.layout().servers(role.domain);
+    if (random_.chance(0.3)) {
+      static constexpr Area kAreas[] = {Area::log, Area::control, Area::cells};
+      const NodeIndex other = servers[random_.below(servers.size())];
+      return world_.cut(node, other, kAreas[random_.below(std::size(kAreas))]);
+    }
+    const bool all = random_.chance(0.4);
+    const NodeIndex chosen = servers[random_.below(servers.size())];
+    const std::uint64_t direction = random_.below(4);
+    for (const NodeIndex other : servers) {
+      if (other == node || (!all && other != chosen)) continue;
+      if (direction != 0) world_.cut(node, other);
+      if (direction != 1) world_.cut(other, node);
+    }
+  }
   /// What the node writes into one region of another node is lost, or what one region of its own
   /// gets.
   void lose_region(std::uint32_t node) {
@@ -133,7 +155,7 @@ class Faults {
     }
     // Votes are in memory: only settled nodes count as up.
     const std::vector<NodeIndex>& servers = world_.layout().servers(role.domain);
-    if (!world_.is_settled()) return;
+    if (!world_.is_settled() && strain_ != Strain::turns) return;
     const auto up = std::count_if(servers.begin(), servers.end(),
                                   [this](NodeIndex server) { return world_.is_up(server); });
     if (static_cast<unsigned>(up) > world_.layout().quorum(role.domain)) world_.crash(node);
@@ -170,15 +192,15 @@ std::string explain(World& world) {
 }  // namespace
 
 Outcome run_seed(std::uint64_t seed, Strain strain) {
-  const bool hard = strain != Strain::usual;
+  const bool hard = strain == Strain::hard || strain == Strain::regions;
   Random random(seed * 7'919 + 1 + static_cast<std::uint64_t>(strain));
   Shape shape = draw_shape(random);
-  if (hard) harden(shape, random);
+  if (strain != Strain::usual) harden(shape, random);
   World world(shape, seed);
   Faults faults(world, random, strain);
   world.start_all();
   Outcome outcome;
-  if (random.chance(0.7)) {
+  if (random.chance(0.7) || strain == Strain::turns) {
     static_cast<void>(world.run_until([&] { return world.is_settled(); }, seconds(1)));
   }
   const std::uint64_t steps = (hard ? 100 : 20) + random.below(60);

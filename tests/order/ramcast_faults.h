@@ -22,6 +22,8 @@ enum class Strain : std::uint8_t {
   usual,
   hard,     ///< leaders fail more often, and with more under way
   regions,  ///< the same, and writes into some regions alone are lost
+  /// Servers are cut off in turns, and as many crash for good, at any time, as a domain stands.
+  turns,
 };
 
 Outcome run_seed(std::uint64_t seed, Strain strain = Strain::usual);

@@ -55,6 +55,8 @@ TEST(RamcastFaults, HardSeedsToo) { run_seeds(20, Strain::hard); }
 
 TEST(RamcastFaults, RegionsThatLoseWrites) { run_seeds(20, Strain::regions); }
 
+TEST(RamcastFaults, ServersThatAreCutOffInTurns) { run_seeds(20, Strain::turns); }
+
 /// A leader whose messages are large and small is lost, and the unit of a large one with it.
 TEST(RamcastFaults, MessagesOfASenderKeepTheirOrder) {
   const Outcome outcome = run_seed(86, Strain::regions);

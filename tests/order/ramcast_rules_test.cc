@@ -383,5 +383,67 @@ TEST(RamcastRules, AMemberThatCanKeepNoMoreGetsABase) {
   expect_needed(Mutant::rc_full_member_waits, a_member_that_can_keep_no_more);
 }
 
+/// Server 0 leads, and delivers neither of two views: one takes in server 2 and leaves out server
+/// 1, the next one the other way round with server 0. No server is a member of all three views.
+std::string members_that_take_turns() {
+  Shape shape = shape_of(3, 1);
+  shape.options.repair = milliseconds(150);
+  const auto world = connected(shape);
+  const auto cut_off = [&](std::uint32_t server) {
+    for (std::uint32_t other = 0; other < 3; ++other) {
+      world->cut(server, other);
+      world->cut(other, server);
+    }
+  };
+  cut_off(2);
+  if (!world->run_until([&] { return world->view(0).size() == 2; }, seconds(2))) return "no view";
+  // Server 0 hears of no acknowledgement any more.
+  world->cut(1, 0);
+  for (int i = 0; i < 20; ++i) world->submit(3, 1, 60);
+  world->run(milliseconds(280));
+  world->heal_all();
+  world->cut(1, 0);
+  world->cut(2, 0, Area::cells);
+  const std::vector<NodeId> first{NodeId{1}, NodeId{3}};
+  const std::vector<NodeId> second{NodeId{2}, NodeId{3}};
+  if (!world->run_until([&] { return world->view(2) == first; }, seconds(1))) return "not back";
+  cut_off(0);
+  // Two of three servers go on. Server 1 has not delivered the view without it.
+  if (!world->run_until([&] { return world->view(1) == second; }, seconds(2))) return "stopped";
+  if (world->view(0).size() != 2 || world->view(0) == first) return "server 0 has another view";
+  for (int i = 0; i < 100; ++i) world->submit(3, 1, 60);
+  world->run(milliseconds(100));
+  return end_of(*world);
+}
+
+TEST(RamcastRules, ServersThatAreNoMembersRetainToo) {
+  expect_needed(Mutant::rc_left_out_forgets, members_that_take_turns);
+}
+
+/// A view takes in server 2 and leaves out server 1, which delivers it. The leader crashes before
+/// server 2 has read of it.
+std::string a_view_that_only_a_left_out_server_knows() {
+  const auto world = connected(shape_of(3, 1));
+  for (const std::uint32_t server : {0U, 1U}) {
+    world->cut(2, server);
+    world->cut(server, 2);
+  }
+  if (!world->run_until([&] { return world->view(0).size() == 2; }, seconds(2))) return "no view";
+  world->heal_all();
+  world->cut(1, 0, Area::control);
+  world->cut(0, 2, Area::log);
+  const std::vector<NodeId> first{NodeId{1}, NodeId{3}};
+  if (!world->run_until([&] { return world->view(0) == first; }, seconds(1))) return "not back";
+  world->run(milliseconds(50));
+  world->crash(0);
+  for (int i = 0; i < 100; ++i) world->submit(3, 1, 60);
+  const bool goes_on = world->run_until([&] { return world->is_quiet(); }, seconds(5));
+  return goes_on ? world->broken() : "stopped";
+}
+
+TEST(RamcastRules, AServerOutsideLeadsIfNoMemberCan) {
+  expect_needed(Mutant::rc_outside_never_leads, a_view_that_only_a_left_out_server_knows);
+}
+
 }  // namespace
 }  // namespace peal::order::ramcast::test

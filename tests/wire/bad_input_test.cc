@@ -398,12 +398,11 @@ std::size_t start_of_unit(const Bytes& packet) {
 }
 
 /// The smallest size to which a packet can be cut within its unit. Only the units of a NODE and of
-/// RamCast's RELAY and BACKLOG must have at least one byte.
+/// RamCast's RELAY must have at least one byte.
 std::size_t least_size_with_unit(const Bytes& packet) {
   const std::size_t start = start_of_unit(packet);
   const auto kind = static_cast<FrameKind>(packet[3]);
-  const bool full = kind == frame_kind(TotoKind::node) || kind == frame_kind(RamcastKind::relay) ||
-                    kind == frame_kind(RamcastKind::backlog);
+  const bool full = kind == frame_kind(TotoKind::node) || kind == frame_kind(RamcastKind::relay);
   return full && start != kNowhere ? start + 1 : start;
 }
 

@@ -40,6 +40,10 @@ const char* broken_view(const DomainView& view) {
   return view.members < (1U << view.roster.size()) ? nullptr : "view.members";
 }
 
+const char* broken_message(const MessageRelay& relay) {
+  return is_node(relay.sender) ? broken_head(relay.head) : "relay.sender";
+}
+
 }  // namespace
 
 const char* broken_rule(const MemoryHello& hello) {
@@ -79,8 +83,7 @@ const char* broken_rule(const Nack& nack) {
 }
 
 const char* broken_rule(const MessageRelay& relay, ByteView packet) {
-  if (!is_node(relay.sender)) return "relay.sender";
-  if (const char* rule = broken_head(relay.head)) return rule;
+  if (const char* rule = broken_message(relay)) return rule;
   return packet.size() > 68 + 8 * relay.head.indexes.size() ? nullptr : "relay without a unit";
 }
 
@@ -101,7 +104,9 @@ const char* broken_rule(const BacklogRequest& request) {
 const char* broken_rule(const Backlog& backlog, ByteView packet) {
   if (!is_counter(backlog.before)) return "backlog.before";
   if (!is_number(backlog.key) || backlog.key <= backlog.before) return "backlog.key";
-  return broken_rule(backlog.message, packet.subspan(16));
+  if (const char* rule = broken_message(backlog.message)) return rule;
+  const std::size_t least = 84 + 8 * backlog.message.head.indexes.size();
+  return packet.size() >= least ? nullptr : "backlog cut in its indexes";
 }
 
 const char* broken_rule(const BacklogView& backlog) {

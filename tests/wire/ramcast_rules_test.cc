@@ -154,10 +154,10 @@ TEST(WireRamcastAbout, OnlyAnAnswerHasAKeyAndARound) {
   });
 }
 
-std::string with_backlog(const std::function<void(Backlog&)>& change) {
+std::string with_backlog(const std::function<void(Backlog&)>& change, std::size_t unit = 1) {
   Backlog backlog{4, 5, {kSender, plain_head()}};
   change(backlog);
-  std::vector<std::byte> packet(backlog_header_bytes(backlog.message.head.indexes.size()) + 1);
+  std::vector<std::byte> packet(backlog_header_bytes(backlog.message.head.indexes.size()) + unit);
   encode_backlog_in_place(header_of(RamcastKind::backlog), backlog, packet);
   Backlog decoded;
   return std::string(drop_name(decode_backlog(packet, decoded)));
@@ -165,6 +165,7 @@ std::string with_backlog(const std::function<void(Backlog&)>& change) {
 
 TEST(WireRamcastBacklog, AMessageComesBehindTheOneBefore) {
   EXPECT_EQ(with_backlog([](Backlog&) {}), "none");
+  EXPECT_EQ(with_backlog([](Backlog&) {}, 0), "none");  // its sender lacks the unit
   EXPECT_EQ(with_backlog([](Backlog& b) { b.before = b.key; }), "bad_value");
   EXPECT_EQ(with_backlog([](Backlog& b) { b.message.sender = kNobody; }), "bad_value");
   EXPECT_EQ(with_backlog([](Backlog& b) { b.message.head.to = 1; }), "bad_value");

@@ -210,7 +210,10 @@ LogEntry random_log_entry(Random& random) {
       break;
     case LogKind::proposal:
     case LogKind::view: entry.stamp = random_number(random); break;
-    case LogKind::base_sender: entry.sender = random_member(random); [[fallthrough]];
+    case LogKind::base_sender:
+      entry.sender = random_member(random);
+      entry.stamp = maybe_key(random);
+      [[fallthrough]];
     case LogKind::commit: entry.key = random_number(random); break;
     case LogKind::pad:
     case LogKind::active: break;

@@ -26,61 +26,96 @@ Backlogs::Backlogs(const Parts& parts, Links& links, Messages& messages, DomainS
 
 // ---- a member that goes on ----
 
-void Backlogs::retain(const wire::DomainView& before) {
-  const bool went_on = state_.is_member() && ((before.members >> parts_.place) & 1U) != 0 &&
-                       before.roster.size() == retained_.size();
-  if (!went_on || PEAL_MUTANT(rc_backlog_forgotten)) return;
+void Backlogs::retain(const wire::DomainView& before, bool skips) {
+  const wire::DomainView& view = state_.view();
+  const bool known = before.id.number != 0 && before.roster.size() == retained_.size();
+  const bool was_member = known && ((before.members >> parts_.place) & 1U) != 0 &&
+                          before.roster[parts_.place] == parts_.self;
+  // All members of the view wait for each other. So a base skips nothing that one of them lacks.
+  if (!known || (skips && !was_member)) return messages_.lose(view.id.number);
+  if (PEAL_MUTANT(rc_backlog_forgotten)) return;
+  const bool goes_on = was_member && state_.is_member();
+  if (!goes_on && PEAL_MUTANT(rc_left_out_forgets)) return;
   for (Place place = 0; place < retained_.size(); ++place) {
-    const bool excluded = ((before.members >> place) & 1U) != 0 && !state_.is_member(place);
+    if (place == parts_.place || ((before.members >> place) & 1U) == 0) continue;
+    // What the members of the view lack, a member that goes on keeps for a later view.
+    if (goes_on && state_.is_member(place)) continue;
     const MemberId& peer = links_.peer(parts_.layout.servers(parts_.domain)[place]);
     // A process that has restarted needs nothing of what its former incarnation lacks.
-    if (excluded && peer == before.roster[place]) retain_for(place, before);
+    if (peer == before.roster[place]) retain_for(place, before);
   }
 }
 
 void Backlogs::retain_for(Place place, const wire::DomainView& before) {
   Retained& retained = retained_[place];
-  retained = {};
-  retained.member = before.roster[place];
-  retained.last = state_.view();
-  retained.begin = std::max(watch_.control(place).delivered, state_.member_since());
-  const Seq end = retained.last.id.number;
+  const bool stays = state_.is_member(place);
+  const bool more = !stays && retained.member == before.roster[place] &&
+                    retained.last() == before.id.number &&
+                    messages_.known_since() <= before.id.number;
+  Seq from = before.id.number;
+  if (!more) {
+    retained = {};
+    retained.member = before.roster[place];
+    from =
+        std::max({watch_.control(place).delivered, messages_.known_since(), messages_.released()});
+    // Members that stay have delivered the former view: see Members::all_in_view().
+    if (stays) from = std::max(from, before.id.number);
+    retained.begin = from;
+    if (before.id.number > from) retained.add(before);
+  }
+  const Seq end = state_.view().id.number;
   for (const auto& row : messages_.rows()) {
     for (const Record& record : row->records) {
-      if (!record.used() || !record.delivered || !record.body) continue;
-      if (record.key <= retained.begin || record.key >= end) continue;
+      if (!record.used() || !record.delivered) continue;
+      if (record.key <= from || record.key >= end) continue;
       retained.items.push_back({record.key, record.id, record.head, record.body});
     }
   }
   for (const Overwritten& each : messages_.overwritten()) {
-    if (each.key <= retained.begin || each.key >= end) continue;
+    if (each.key <= from || each.key >= end) continue;
     retained.items.push_back({each.key, each.id, each.head, each.body});
   }
-  if (before.id.number > retained.begin) {
-    retained.between = before;
-    retained.items.push_back({before.id.number, {}, {}, {}});
-  }
-  retained.items.push_back({end, {}, {}, {}});
+  retained.add(state_.view());
   std::sort(retained.items.begin(), retained.items.end(),
             [](const Item& a, const Item& b) { return a.key < b.key; });
   parts_.counts.retained += retained.items.size();
 }
 
+void Backlogs::Retained::add(const wire::DomainView& view) {
+  views.push_back(view);
+  items.push_back({view.id.number, {}, {}, {}});
+}
+
+const wire::DomainView* Backlogs::Retained::view_at(Seq key) const {
+  const auto found = std::find_if(views.begin(), views.end(), [key](const wire::DomainView& view) {
+    return view.id.number == key;
+  });
+  return found == views.end() ? nullptr : &*found;
+}
+
 void Backlogs::tidy() {
-  // Outside, and on the way there, it retains nothing.
-  if (!state_.is_member() || parts_.standing.left_behind) messages_.forget_overwritten();
+  // Outside, and on the way there, this server keeps what the next view may owe to others, as long
+  // as it has space. What is before its view is retained by now.
+  if (!state_.is_member() || parts_.standing.left_behind) {
+    const std::size_t half = parts_.options.overwritten_max(parts_.layout.nodes()) / 2;
+    const bool full = !messages_.can_move(half);
+    messages_.forget_overwritten(full ? wire::kCounterMax : state_.view().id.number);
+  }
   for (Place place = 0; place < retained_.size(); ++place) {
     Retained& retained = retained_[place];
     if (retained.member == MemberId{}) continue;
     const MemberId& peer = links_.peer(parts_.layout.servers(parts_.domain)[place]);
-    const bool done = watch_.control(place).delivered >= retained.last.id.number;
+    const bool done = watch_.control(place).delivered >= retained.last();
     if (peer != retained.member || done) retained = {};
   }
 }
 
 void Backlogs::on_request(const MemberId& from, NodeIndex node, const wire::BacklogRequest& request,
                           Effects& out) const {
-  const Retained& retained = retained_[parts_.layout.role(node).place];
+  const Place place = parts_.layout.role(node).place;
+  const Retained& retained = retained_[place];
+  // A member of the present view gets the order from its leader.
+  if (state_.is_member(place) && state_.counted(place) == from) return;
   if (retained.member != from || request.delivered < retained.begin) return;
   const auto first =
       std::upper_bound(retained.items.begin(), retained.items.end(), request.delivered,
@@ -96,14 +131,13 @@ void Backlogs::send(NodeIndex node, const Retained& retained, std::size_t item,
   const Item& each = retained.items[item];
   const Seq before = item == 0 ? retained.begin : retained.items[item - 1].key;
   parts_.send(node, out, [&](const wire::Header& header, ByteSpan bytes) -> std::size_t {
-    if (!each.unit) {
-      const bool last = each.key == retained.last.id.number;
-      const wire::BacklogView frame{before, last ? retained.last : retained.between};
-      return wire::encode_backlog_view(header, frame, bytes);
+    if (const wire::DomainView* view = retained.view_at(each.key)) {
+      return wire::encode_backlog_view(header, {before, *view}, bytes);
     }
     const wire::Backlog frame{before, each.key, {each.id.sender, each.head}};
     const std::size_t front = wire::backlog_header_bytes(each.head.indexes.size());
-    const ByteView unit = each.unit.view();
+    // A server outside may have delivered the message without its unit.
+    const ByteView unit = each.unit ? each.unit.view() : ByteView();
     if (bytes.size() < front + unit.size()) return 0;
     std::copy(unit.begin(), unit.end(), bytes.subspan(front).begin());
     wire::encode_backlog_in_place(header, frame, bytes.first(front + unit.size()));
@@ -189,11 +223,16 @@ void Backlogs::on_backlog(Instant now, const wire::Backlog& backlog, const Buffe
   if (!awaits(backlog.before, backlog.key) || parts_.host.receive_room_units() == 0) return;
   const bool legal = ((message.head.to >> parts_.domain) & 1U) != 0 &&
                      (message.head.to & ~parts_.layout.all()) == 0;
+  const wire::MessageId id{message.sender, message.head.number};
+  if (unit.size() == 0) {
+    // Whoever has told it lacks the unit. Another server is asked, unless it is here.
+    const Record* known = messages_.find(id);
+    if (known == nullptr || !known->has_body) return;
+  }
   const auto node = parts_.layout.index_of(message.sender.node);
   Row* row = node && legal ? messages_.open_row(message.sender, *node, Origin::order) : nullptr;
-  Record* record = row == nullptr ? nullptr
-                                  : messages_.claim(*row, {message.sender, message.head.number},
-                                                    message.head, Origin::order);
+  Record* record =
+      row == nullptr ? nullptr : messages_.claim(*row, id, message.head, Origin::order);
   const bool contradicts = record != nullptr && record->key != 0 && record->key != backlog.key;
   if (record == nullptr || record->delivered || contradicts) {
     return parts_.drop(wire::Drop::bad_value);

@@ -14,8 +14,13 @@
 namespace peal::order::ramcast {
 
 /// What the last view of an excluded member still owes to it: the messages up to the view without
-/// it, and the views. All members of that view retain them for the process, until it has delivered
-/// them or has restarted. Once it is back it asks for them, one server after the other.
+/// it, and the views. All other servers of the domain that deliver that view retain them for the
+/// process, also those outside, until it has delivered them or has restarted. Once it is back it
+/// asks for them, one server after the other.
+///
+/// A view may exclude a member that has not delivered the former one yet. So a server that is not a
+/// member of two views in a row retains up to the second one for all that were members of the
+/// first.
 ///
 /// A member is waited for until it is excluded. So these are at most the messages in the slots of
 /// all senders.
@@ -26,8 +31,8 @@ class Backlogs {
 
   // A member that goes on.
 
-  /// This server has delivered a view behind `before`.
-  void retain(const wire::DomainView& before);
+  /// This server has delivered a view behind `before`. `skips`: see Delivered::on_view().
+  void retain(const wire::DomainView& before, bool skips);
   void on_request(const MemberId& from, NodeIndex node, const wire::BacklogRequest& request,
                   Effects& out) const;
   /// Drops what nobody needs any more.
@@ -56,13 +61,18 @@ class Backlogs {
     Seq key{};
     wire::MessageId id{};
     wire::MessageHead head{};
-    BufferRef unit{};  ///< empty: the item is the view with this key
+    BufferRef unit{};  ///< empty for a view, or if this server lacks the unit
   };
   struct Retained {
     MemberId member{};  ///< none: nothing is retained
     Seq begin = 0;      ///< the items follow this key, without a gap
     std::vector<Item> items;
-    wire::DomainView between, last;  ///< views among the items; `between` may be unused
+    std::vector<wire::DomainView> views;  ///< those among the items, at most three
+
+    void add(const wire::DomainView& view);
+    const wire::DomainView* view_at(Seq key) const;
+    /// The key of the last view; 0 if nothing is retained.
+    Seq last() const { return views.empty() ? 0 : views.back().id.number; }
   };
 
   void retain_for(Place place, const wire::DomainView& before);

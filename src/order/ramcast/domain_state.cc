@@ -28,6 +28,7 @@ void DomainState::set_delivered(Seq key) {
 void DomainState::install(const wire::DomainView& view, Effects& out) {
   PEAL_ASSERT(view.id.number > view_.id.number);
   view_ = view;
+  if (first_view_ == 0) first_view_ = view.id.number;
   std::vector<MemberId> now = members();
   const bool inside = std::find(now.begin(), now.end(), parts_.self) != now.end();
   if (!inside) {

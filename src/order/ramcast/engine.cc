@@ -219,9 +219,9 @@ bool RamcastEngine::may_deliver(const Record& record) const {
          PEAL_MUTANT(rc_places_out_of_order);
 }
 
-void RamcastEngine::on_view(const wire::DomainView& before) {
+void RamcastEngine::on_view(const wire::DomainView& before, bool skips) {
   watch_.on_view(before);
-  backlogs_.retain(before);
+  backlogs_.retain(before, skips);
   members_.on_view(before);
 }
 
@@ -256,7 +256,7 @@ std::span<const Counter> RamcastEngine::counters() const {
   add("domain_leads", leads() ? 1 : 0);
   add("domain_order", order_of(standing_.promised));
   add("domain_round", number_in_order(standing_.promised));
-  add("domain_member_since", state_.is_member() ? state_.member_since() : 0);
+  add("domain_first_view", state_.first_view());
   add("domain_position", state_.delivered());
   add("units_sent", counts_.units_sent);
   add("units_taken", counts_.units_taken);

@@ -160,7 +160,10 @@ bool Follower::adopt(const BaseEntry& each) {
   if (entry.kind == wire::LogKind::base_sender) {
     Row* row = messages_.open_row(entry.sender, *node, Origin::order);
     if (row == nullptr) return false;
+    if (!parts_.clock.believes(entry.stamp)) return false;
     messages_.skip(*row, entry.key);
+    // All members have delivered what the base skips. A server outside may not know it.
+    if (!state_.is_member()) messages_.lose(entry.stamp);
     return true;
   }
   if (!parts_.is_for_us(entry.head.to)) return false;

@@ -128,11 +128,25 @@ struct Lead::BaseItem {
   Seq key{};  ///< as in wire::LogEntry
 };
 
+/// Messages that are past, and so no part of a base, have no key above this one.
+Seq Lead::skipped_by_bases() const {
+  Seq last = std::max(messages_.released(), messages_.known_since());
+  for (const Overwritten& each : messages_.overwritten()) last = std::max(last, each.key);
+  for (const auto& row : messages_.rows()) {
+    for (const Record& record : row->records) {
+      const bool past = record.delivered && record.index <= row->released;
+      if (past) last = std::max(last, record.key);
+    }
+  }
+  return last;
+}
+
 std::vector<Lead::BaseItem> Lead::base_of(NodeIndex member, const wire::MemberState& state) {
   const wire::DomainView& view = state_.view();
   const Place place = parts_.layout.role(member).place;
   const bool joins = ((state.view.members >> place) & 1U) == 0;
   std::vector<BaseItem> items;
+  const Seq skipped = skipped_by_bases();
   for (const auto& row : messages_.rows()) {
     std::uint64_t first = row->next;
     for (const Record& record : row->records) {
@@ -148,6 +162,7 @@ std::vector<Lead::BaseItem> Lead::base_of(NodeIndex member, const wire::MemberSt
     }
     wire::LogEntry entry = entry_of(wire::LogKind::base_sender);
     entry.sender = row->sender;
+    entry.stamp = skipped;
     entry.key = first;
     log_.base(member, entry, {});
   }

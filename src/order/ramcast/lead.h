@@ -56,6 +56,7 @@ class Lead {
 
   struct BaseItem;
   void begin_order(const Decision& decision);
+  Seq skipped_by_bases() const;
   std::vector<BaseItem> base_of(NodeIndex member, const wire::MemberState& state);
   /// Whether the member at this place can keep what senders overwrite, should it take one more
   /// message.

@@ -162,8 +162,11 @@ void Members::on_state(Place place) {
 /// what the others have released without it.
 bool Members::is_owed(const wire::MemberState& state, Place place) const {
   const bool was_member = ((state.view.members >> place) & 1U) != 0;
+  // A leader may not have delivered yet the view that took the process in.
+  const bool later =
+      state.view.id.number > state_.view().id.number && !PEAL_MUTANT(rc_later_view_owes);
   const bool ended = !state_.is_member(place) || state.view.id.number < watch_.joined(place);
-  return was_member && state_.has_view() && ended;
+  return was_member && state_.has_view() && ended && !later;
 }
 
 void Members::give_bases() {

@@ -133,6 +133,8 @@ Record* Messages::claim(Row& row, const wire::MessageId& id, const wire::Message
   if (record.used()) {
     if (must_keep(row.released, record)) {
       overwritten_.push_back({record.key, record.id, record.head, record.body});
+    } else if (record.key > released_) {
+      lose(record.key);
     }
     row.released = std::max(row.released, record.index);
   }
@@ -339,6 +341,14 @@ void Messages::release(Seq delivered) {
       if (Record* record = row->at(row->freed + 1)) record->body.reset();
     }
   }
+}
+
+void Messages::forget_overwritten(Seq key) {
+  std::erase_if(overwritten_, [this, key](const Overwritten& each) {
+    if (each.key > key) return false;
+    lose(each.key);
+    return true;
+  });
 }
 
 void Messages::shrink(Row& row) {

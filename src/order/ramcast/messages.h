@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -173,7 +174,13 @@ class Messages {
   /// all members have delivered them: a later view may have fewer members. At most as many as there
   /// are slots.
   const std::vector<Overwritten>& overwritten() const { return overwritten_; }
-  void forget_overwritten() { overwritten_.clear(); }
+  /// Forgets those up to this key.
+  void forget_overwritten(Seq key);
+  /// This server knows the key of each message of its domain behind this one, up to what it has
+  /// delivered. What is not pending or in overwritten() is in a record, with or without its unit.
+  Seq known_since() const { return known_since_; }
+  /// It may not know all messages up to this key, or has forgotten some of them.
+  void lose(Seq key) { known_since_ = std::max(known_since_, key); }
   /// The largest key that release() was called with.
   Seq released() const { return released_; }
   /// Frees the records of a finished row.
@@ -204,6 +211,7 @@ class Messages {
   std::vector<MemberId> removed_;  ///< by node: the last incarnation whose row was removed
   std::vector<Record*> pending_;
   std::vector<Overwritten> overwritten_;
+  Seq known_since_ = 0;
   std::vector<Record*> touched_, taken_;
   bool keeps_ = false;  ///< some record may have a unit in `kept`
   Instant repair_at_{};

@@ -110,7 +110,8 @@ void Rounds::on_state(const MemberId& from, NodeIndex node, const wire::MemberSt
 bool Rounds::try_to_lead(Instant now, Effects& out) {
   if (parts_.standing.leads() && parts_.standing.left_behind) step_down();
   if (parts_.standing.role != Role::candidate) return false;
-  if (!takeover_.bootstrap() && !watch_.may_lead()) {
+  const bool outside = watch_.may_lead_outside() && takeover_.asked().id == state_.view().id;
+  if (!takeover_.bootstrap() && !watch_.may_lead() && !outside) {
     // Meanwhile it has learned of a view without it.
     step_down();
     return false;
@@ -125,7 +126,11 @@ bool Rounds::try_to_lead(Instant now, Effects& out) {
   }
   const wire::DomainView newest = decision_->view;
   const bool inside = ((newest.members >> parts_.place) & 1U) != 0;
-  if (newest.id.number != 0 && (!inside || newest.roster[parts_.place] != parts_.self)) {
+  // A majority has answered, so some member of the view has. If none has delivered it, nothing
+  // behind it is released.
+  const bool last_resort = outside && newest.id == state_.view().id && decision_->in_view == 0;
+  const bool may_lead = inside || last_resort;
+  if (newest.id.number != 0 && (!may_lead || newest.roster[parts_.place] != parts_.self)) {
     // A view has excluded this server, whose messages the others may have released by now.
     watch_.set_unfit();
     step_down();

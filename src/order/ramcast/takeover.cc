@@ -236,6 +236,12 @@ Decision Takeover::decide() const {
       if (record.body) message.bodies = static_cast<std::uint16_t>(message.bodies | 1U << place);
     }
   }
+  for (Place place = 0; place < answers_.size(); ++place) {
+    const Answer& answer = answers_[place];
+    const bool inside = ((decision.view.members >> place) & 1U) != 0;
+    if (!answer.complete || !inside || answer.first.view.id != decision.view.id) continue;
+    decision.in_view = static_cast<std::uint16_t>(decision.in_view | (1U << place));
+  }
   if (decision.proposed.id.number <= decision.view.id.number) decision.proposed = {};
   MemberId loser;
   for (const auto& [id, message] : all) {

@@ -195,15 +195,38 @@ bool Watch::leader_is_missed(Instant now) const {
 /// A server that is outside may be in the present view: if the leader admitted it, and then gave it
 /// no base. It lacks what the others have released meanwhile.
 bool Watch::may_lead() const {
-  const bool unfit = unfit_in_.number != 0 && unfit_in_ == state_.view().id;
   const bool inside = state_.has_view() ? state_.is_member() : parts_.standing.has_order();
-  return inside && !unfit && !parts_.standing.left_behind;
+  return inside && !is_unfit() && !parts_.standing.left_behind;
+}
+
+bool Watch::may_lead_outside() const {
+  const bool outside = state_.has_view() && !state_.is_member();
+  return outside && state_.counted(parts_.place) == parts_.self && !is_unfit() &&
+         !parts_.standing.left_behind && !PEAL_MUTANT(rc_outside_never_leads);
+}
+
+/// A majority lives, and none of it may lead. No other server has delivered more than this one.
+bool Watch::is_last_resort(Instant now) const {
+  if (!may_lead_outside()) return false;
+  unsigned living = 1;
+  for (Place place = 0; place < peers_.size(); ++place) {
+    const bool counts = state_.counted(place) == links_.peer(node_at(place));
+    if (place == parts_.place || !counts || !lives(now, place)) continue;
+    const wire::Control& control = peers_[place].control;
+    if (((control.missing >> place) & 1U) == 0) return false;
+    if (control.delivered > state_.delivered()) return false;
+    if (control.delivered == state_.delivered() && place < parts_.place) return false;
+    ++living;
+  }
+  return living >= parts_.quorum();
 }
 
 bool Watch::must_take_over(Instant now) const {
   const Standing& standing = parts_.standing;
   if (standing.role != Standing::Role::follower) return false;
-  if (!may_lead() || !leader_is_missed(now)) return false;
+  const bool last_resort = !may_lead() && is_last_resort(now);
+  if (!(may_lead() || last_resort) || !leader_is_missed(now)) return false;
+  if (last_resort) return true;
   // The first server that lives, and that may lead as well. One that hears the leader does not take
   // over, although most others have not heard that one for long.
   const MemberId leader = current_round(now).coordinator;

@@ -58,6 +58,9 @@ class Watch {
   /// This server takes part in the order as a member, and was not left behind. It tells the others
   /// if it may not lead.
   bool may_lead() const;
+  /// The same for a server outside, which leads only if no server that lives is in the view, and
+  /// has delivered it: README.md, *Views*.
+  bool may_lead_outside() const;
   /// This server is the one to take over now.
   bool must_take_over(Instant now) const;
   /// The view was left behind by others, and this server does not know what it owed since: it does
@@ -109,6 +112,8 @@ class Watch {
     bool seen = false;
   };
   NodeIndex node_at(Place place) const { return parts_.layout.servers(parts_.domain)[place]; }
+  bool is_last_resort(Instant now) const;
+  bool is_unfit() const { return unfit_in_.number != 0 && unfit_in_ == state_.view().id; }
   std::uint16_t missing(Instant now) const;
   Seq heard_from_all() const;
   wire::Round current_round(Instant now) const;
