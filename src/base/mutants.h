@@ -236,7 +236,7 @@ namespace peal::sim_hooks {
   X(rc_joins_unknowing, "a server is admitted that does not know the present view")               \
   X(rc_later_rounds_count, "a server delivers by keys of rounds that it does not know yet")       \
   X(rc_later_view_owes, "a leader takes members of a view that it has to deliver for excluded")   \
-  X(rc_left_out_forgets, "a server that a view leaves out retains nothing for the view's members")\
+  X(rc_left_out_forgets, "servers that are not in two views in a row retain nothing")             \
   X(rc_lead_without_units, "a leader begins without the units of its base")                       \
   X(rc_logged_unit_lost, "a unit of the log is lost if no buffer is free")                        \
   X(rc_lost_units_stay, "a base has messages whose units nobody has")                             \

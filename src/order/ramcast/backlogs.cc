@@ -71,7 +71,7 @@ void Backlogs::retain_for(Place place, const wire::DomainView& before) {
       retained.items.push_back({record.key, record.id, record.head, record.body});
     }
   }
-  for (const Overwritten& each : messages_.overwritten()) {
+  for (const Overwritten& each : messages_.overwritten().all()) {
     if (each.key <= from || each.key >= end) continue;
     retained.items.push_back({each.key, each.id, each.head, each.body});
   }
@@ -97,9 +97,9 @@ void Backlogs::tidy() {
   // Outside, and on the way there, this server keeps what the next view may owe to others, as long
   // as it has space. What is before its view is retained by now.
   if (!state_.is_member() || parts_.standing.left_behind) {
-    const std::size_t half = parts_.options.overwritten_max(parts_.layout.nodes()) / 2;
-    const bool full = !messages_.can_move(half);
-    messages_.forget_overwritten(full ? wire::kCounterMax : state_.view().id.number);
+    OverwrittenMessages& overwritten = messages_.overwritten();
+    const Seq last = overwritten.is_half_full() ? wire::kCounterMax : state_.view().id.number;
+    messages_.lose(overwritten.remove(last));
   }
   for (Place place = 0; place < retained_.size(); ++place) {
     Retained& retained = retained_[place];

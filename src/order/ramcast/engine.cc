@@ -276,7 +276,7 @@ std::span<const Counter> RamcastEngine::counters() const {
   add("regrants", counts_.regrants);
   add("retained", counts_.retained);
   add("caught_up", counts_.caught_up);
-  add("overwritten", messages_.overwritten().size());
+  add("overwritten", messages_.overwritten().all().size());
   add("no_buffer", counts_.no_buffer);
   for (std::size_t i = 1; i < counts_.drops.size(); ++i) {
     add(wire::drop_name(static_cast<wire::Drop>(i)), counts_.drops[i]);
@@ -294,7 +294,7 @@ std::string RamcastEngine::describe() const {
       " clock " + number(clock_.value()) + " certified " + number(standing_.certified) +
       " blocked by " + number(outlet_.blocked_by()) + " delivered up to " +
       number(state_.delivered()) + " released up to " + number(messages_.released()) +
-      " overwritten " + number(messages_.overwritten().size()) + " view " +
+      " overwritten " + number(messages_.overwritten().all().size()) + " view " +
       number(state_.view().id.number) + (state_.is_member() ? "" : " outside");
   text += sender_.describe();
   for (const Record* record : messages_.pending()) {

@@ -143,7 +143,7 @@ bool Follower::has_space_for_base() {
   for (const auto& [node, senders] : fresh) {
     if (!messages_.can_fill(node, senders.size(), Origin::order)) return false;
   }
-  return messages_.can_move(moved) || PEAL_MUTANT(rc_no_space_no_stamp);
+  return messages_.overwritten().has_space(moved) || PEAL_MUTANT(rc_no_space_no_stamp);
 }
 
 bool Follower::adopt(const BaseEntry& each) {

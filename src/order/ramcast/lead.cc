@@ -131,7 +131,7 @@ struct Lead::BaseItem {
 /// Messages that are past, and so no part of a base, have no key above this one.
 Seq Lead::skipped_by_bases() const {
   Seq last = std::max(messages_.released(), messages_.known_since());
-  for (const Overwritten& each : messages_.overwritten()) last = std::max(last, each.key);
+  for (const Overwritten& each : messages_.overwritten().all()) last = std::max(last, each.key);
   for (const auto& row : messages_.rows()) {
     for (const Record& record : row->records) {
       const bool past = record.delivered && record.index <= row->released;

@@ -132,7 +132,7 @@ Record* Messages::claim(Row& row, const wire::MessageId& id, const wire::Message
   // Its sender uses the slot again, so all members of some view have delivered what was in it.
   if (record.used()) {
     if (must_keep(row.released, record)) {
-      overwritten_.push_back({record.key, record.id, record.head, record.body});
+      overwritten_.add({record.key, record.id, record.head, record.body});
     } else if (record.key > released_) {
       lose(record.key);
     }
@@ -177,17 +177,13 @@ Messages::Space Messages::space_for(const MemberId& sender, const wire::MessageH
   return must_keep(released, record) ? Space::moved : Space::unused;
 }
 
-bool Messages::can_move(std::size_t count) const {
-  return overwritten_.size() + count <= parts_.options.overwritten_max(parts_.layout.nodes());
-}
-
 /// Whether a member that a later view excludes may lack the delivered message.
 bool Messages::must_keep(std::uint64_t released, const Record& record) {
   return record.index > released && record.body && !PEAL_MUTANT(rc_overwritten_lost);
 }
 
 bool Messages::may_overwrite(const Row& row, const Record& record) const {
-  return record.delivered && (!must_keep(row.released, record) || can_move(1));
+  return record.delivered && (!must_keep(row.released, record) || overwritten_.has_space(1));
 }
 
 void Messages::reset(Record& record) {
@@ -329,7 +325,7 @@ void Messages::tidy() {
 
 void Messages::release(Seq delivered) {
   released_ = std::max(released_, delivered);
-  std::erase_if(overwritten_, [this](const Overwritten& each) { return each.key <= released_; });
+  overwritten_.remove(released_);
   for (const auto& row : rows_) {
     advance(*row);
     while (true) {
@@ -341,14 +337,6 @@ void Messages::release(Seq delivered) {
       if (Record* record = row->at(row->freed + 1)) record->body.reset();
     }
   }
-}
-
-void Messages::forget_overwritten(Seq key) {
-  std::erase_if(overwritten_, [this, key](const Overwritten& each) {
-    if (each.key > key) return false;
-    lose(each.key);
-    return true;
-  });
 }
 
 void Messages::shrink(Row& row) {

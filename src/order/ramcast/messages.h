@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/digest.h"
+#include "order/ramcast/overwritten.h"
 #include "order/ramcast/parts.h"
 
 namespace peal::order::ramcast {
@@ -90,14 +91,6 @@ struct Row {
   Seq past_key(std::uint64_t number) const;
 };
 
-/// A delivered message whose slot has another one now.
-struct Overwritten {
-  Seq key{};
-  wire::MessageId id{};
-  wire::MessageHead head{};
-  BufferRef body{};
-};
-
 /// How this server has come to know of a message.
 enum class Origin : std::uint8_t {
   sender,  ///< its unit came, and it may have no place yet
@@ -107,7 +100,7 @@ enum class Origin : std::uint8_t {
 /// All messages to this server's domain that are not finished, in a row for each sender.
 class Messages {
  public:
-  explicit Messages(const Parts& parts) : parts_(parts) {}
+  explicit Messages(const Parts& parts) : parts_(parts), overwritten_(parts) {}
 
   Row* find_row(const MemberId& sender);
   /// The row of the sender; a new one if there is none. Null if the node has too many rows.
@@ -131,8 +124,6 @@ class Messages {
   Space space_for(const MemberId& sender, const wire::MessageHead& head, std::uint64_t begin);
   /// So many more rows of the node may have records.
   bool can_fill(NodeIndex node, std::size_t count, Origin origin) const;
-  /// overwritten() has space for so many messages.
-  bool can_move(std::size_t count) const;
   /// The units of this message and of all earlier ones of its sender are here, or not needed.
   bool has_units_up_to(const Record& record);
   /// The record in a slot has no more use, or there is space to keep it elsewhere.
@@ -170,12 +161,8 @@ class Messages {
 
   /// All members have delivered everything up to this key.
   void release(Seq delivered);
-  /// Delivered messages that a sender has overwritten, although this server does not know yet that
-  /// all members have delivered them: a later view may have fewer members. At most as many as there
-  /// are slots.
-  const std::vector<Overwritten>& overwritten() const { return overwritten_; }
-  /// Forgets those up to this key.
-  void forget_overwritten(Seq key);
+  OverwrittenMessages& overwritten() { return overwritten_; }
+  const OverwrittenMessages& overwritten() const { return overwritten_; }
   /// This server knows the key of each message of its domain behind this one, up to what it has
   /// delivered. What is not pending or in overwritten() is in a record, with or without its unit.
   Seq known_since() const { return known_since_; }
@@ -210,7 +197,7 @@ class Messages {
   std::vector<std::unique_ptr<Row>> rows_;
   std::vector<MemberId> removed_;  ///< by node: the last incarnation whose row was removed
   std::vector<Record*> pending_;
-  std::vector<Overwritten> overwritten_;
+  OverwrittenMessages overwritten_;
   Seq known_since_ = 0;
   std::vector<Record*> touched_, taken_;
   bool keeps_ = false;  ///< some record may have a unit in `kept`
