@@ -248,6 +248,7 @@ namespace peal::sim_hooks {
   X(rc_units_leave, "a server is replaced that may be one of few with a message's unit")          \
   X(rc_window_ignored, "members get messages for which they have no space")                       \
   X(rc_old_stamps_count, "a base has timestamps of members in older rounds")                      \
+  X(rc_one_comes_back, "a view takes in one server at most, whoever else has gone")               \
   X(rc_one_holder_less, "a message is committed with one member less than a majority")            \
   X(rc_orders_mixed, "stamps of a domain's new order replace those of the one that it has lost")  \
   X(rc_outside_never_leads, "a domain stops if none of its living servers is a member")           \

@@ -31,21 +31,24 @@ void Members::watch(Instant now, Effects& out) {
 
 // ---- the view ----
 
-/// Admits a server that has restarted, or was excluded and knows it; and excludes members that are
-/// gone. Both at once, if a member has gone before it delivered the present view.
+/// Admits servers that have restarted, or were excluded and know it; and excludes members that are
+/// gone. Both at once, if members have gone before they delivered the present view.
 void Members::change_view(Instant now) {
   if (!lead_.can_propose_view() || !state_.has_view()) return;
   wire::DomainView next = state_.view();
-  // One at a time: two rosters in a row then have a majority in common.
+  bool replaced_one = false;
   for (Place place = 0; place < next.roster.size(); ++place) {
     if (state_.is_member(place) || !may_join(now, place)) continue;
     const MemberId& peer = place == parts_.place ? parts_.self : links_.peer(node_at(place));
     const bool replaces = peer != next.roster[place];
+    // One at a time: two rosters in a row then have a majority in common.
+    if (replaces && replaced_one) continue;
     if (replaces && !are_units_held(place) && !PEAL_MUTANT(rc_units_leave)) continue;
     if (replaces) log_.drop(node_at(place));
+    replaced_one = replaced_one || replaces;
     next.roster[place] = peer;
     next.members = static_cast<std::uint16_t>(next.members | bit_of(place));
-    break;
+    if (PEAL_MUTANT(rc_one_comes_back)) break;
   }
   for (Place place = 0; place < next.roster.size(); ++place) {
     if (place == parts_.place || !state_.is_member(place)) continue;
