@@ -29,7 +29,7 @@ bool an_order_is_new(const World& world) {
   return false;
 }
 
-/// Each other process of the domain has begun with a view that this one has not delivered yet. So
+/// Each other process of the domain has begun behind a view that this one has not delivered yet. So
 /// none of them knows what this one lacks.
 bool is_left_behind(const World& world, const Process& process, const std::vector<NodeId>& domain) {
   const std::uint64_t position = process.counter("domain_position").value_or(0);
@@ -37,7 +37,7 @@ bool is_left_behind(const World& world, const Process& process, const std::vecto
   for (const NodeId node : domain) {
     const Process* other = world.process(node);
     if (other == nullptr || other == &process) continue;
-    const std::uint64_t since = other->counter("domain_first_view").value_or(0);
+    const std::uint64_t since = other->counter("domain_known_since").value_or(0);
     if (since == 0) continue;
     if (since <= position) return false;
     behind = true;

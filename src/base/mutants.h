@@ -236,6 +236,7 @@ namespace peal::sim_hooks {
   X(rc_joins_unknowing, "a server is admitted that does not know the present view")               \
   X(rc_later_rounds_count, "a server delivers by keys of rounds that it does not know yet")       \
   X(rc_later_view_owes, "a leader takes members of a view that it has to deliver for excluded")   \
+  X(rc_left_behind_for_ever, "a member that has begun to catch up takes no base any more")        \
   X(rc_left_out_forgets, "servers that are not in two views in a row retain nothing")             \
   X(rc_lead_without_units, "a leader begins without the units of its base")                       \
   X(rc_logged_unit_lost, "a unit of the log is lost if no buffer is free")                        \
@@ -245,6 +246,7 @@ namespace peal::sim_hooks {
   X(rc_no_space_no_stamp, "a base is taken without messages that have no space")                  \
   X(rc_placed_is_held, "an entry in memory counts, though its server cannot take it yet")         \
   X(rc_told_too_early, "a server outside takes from others where messages come that it delivers") \
+  X(rc_unfit_for_ever, "a candidate that has heard of a view without it never leads again")       \
   X(rc_units_leave, "a server is replaced that may be one of few with a message's unit")          \
   X(rc_window_ignored, "members get messages for which they have no space")                       \
   X(rc_old_stamps_count, "a base has timestamps of members in older rounds")                      \
@@ -252,6 +254,7 @@ namespace peal::sim_hooks {
   X(rc_one_holder_less, "a message is committed with one member less than a majority")            \
   X(rc_orders_mixed, "stamps of a domain's new order replace those of the one that it has lost")  \
   X(rc_outside_never_leads, "a domain stops if none of its living servers is a member")           \
+  X(rc_outside_leads_inside, "a server outside leads once a later view has taken it in")          \
   X(rc_overwritten_lost, "what a slot had is not retained for members that a view excludes")      \
   X(rc_own_clock_certifies, "a member takes its own clock for that of its leader")                \
   X(rc_places_out_of_order, "a readmitted node delivers before it knows its earlier places")      \

@@ -34,7 +34,12 @@ void write_view(Writer& out, const DomainView& in) {
   out.view(in.id);
   out.u(in.members);
   out.count(in.roster.size(), kDomainNodesMax);
-  for (const MemberId& each : in.roster) out.member(each);
+  out.u(in.follows);
+  PEAL_ASSERT(in.last_in.size() == in.roster.size());
+  for (std::size_t i = 0; i < in.roster.size(); ++i) {
+    out.member(in.roster[i]);
+    out.u(in.last_in[i]);
+  }
 }
 
 /// A view, or "no view": number 0, no representative and no members. A roster without a view is one
@@ -44,14 +49,19 @@ void read_view(ByteReader& in, DomainView& out) {
   out.members = in.u<std::uint16_t>();
   const auto count = in.u<std::uint16_t>();
   in.require(count <= kDomainNodesMax, Drop::count_too_large);
+  out.follows = read_counter(in);
   out.roster.clear();
-  if (in.failed() || !in.holds(count, kMemberBytes)) return;
+  out.last_in.clear();
+  if (in.failed() || !in.holds(count, kMemberBytes + 8)) return;
   for (std::uint16_t i = 0; i < count && !in.failed(); ++i) {
     const MemberId member = read_member(in);
     in.require(i == 0 || out.roster.back().node < member.node, Drop::not_sorted);
     out.roster.push_back(member);
+    out.last_in.push_back(in.u<std::uint64_t>());
+    in.require(out.last_in.back() <= out.follows, Drop::bad_value);
   }
   const bool formed = out.id.number >= 1;
+  in.require(out.follows < out.id.number || (!formed && out.follows == 0), Drop::bad_value);
   in.require(formed || out.id == ViewId{}, Drop::bad_value);
   in.require(formed == (out.members != 0) && (!formed || count > 0), Drop::bad_value);
   in.require((out.members >> count) == 0, Drop::bad_value);

@@ -51,9 +51,13 @@ struct DomainView {
   /// sorted, at most kDomainNodesMax.
   FixedVector<MemberId, kDomainNodesMax> roster;
   std::uint16_t members{};  ///< bit i: the i-th of `roster` is in the view
+  Seq follows{};            ///< number of the view before this one; 0 for the first
+  /// For each of `roster`: number of the last view before this one that it was in; 0 if there is
+  /// none.
+  FixedVector<Seq, kDomainNodesMax> last_in;
   friend bool operator==(const DomainView&, const DomainView&) = default;
 };
-inline constexpr std::size_t kDomainViewBytesMax = 20 + 2 + 2 + 12 * kDomainNodesMax;
+inline constexpr std::size_t kDomainViewBytesMax = 20 + 2 + 2 + 8 + 20 * kDomainNodesMax;
 
 /// As part of a log entry; its size is below kDomainViewBytesMax.
 [[nodiscard]] std::size_t encode_domain_view(const DomainView& in, ByteSpan out);

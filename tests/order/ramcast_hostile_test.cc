@@ -98,7 +98,9 @@ TEST(RamcastHostile, AStateWithAViewOfOtherNodes) {
   answer_with([](wire::MemberState& state) {
     state.view.id.number += 16;
     state.view.roster = {};
+    state.view.last_in = {};
     state.view.roster.push_back({{2}, 101});
+    state.view.last_in.push_back(0);
     state.view.members = 1;
   });
 }

@@ -34,6 +34,7 @@ void ask(World& world, std::uint32_t from, std::uint32_t to, std::uint64_t round
   wire::Takeover takeover;
   for (std::uint32_t node = 0; node < 3; ++node) {
     takeover.view.roster.push_back({{node + 1}, epochs[node]});
+    takeover.view.last_in.push_back(0);
   }
   if (!bootstrap) {
     takeover.view.id = {key_of(1, 1), takeover.view.roster[0]};

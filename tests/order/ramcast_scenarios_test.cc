@@ -278,8 +278,10 @@ bool leader_stops_before_the_base(Duration delay) {
                    seconds(2));
   world->resume(0);
   const std::uint64_t views = world->engine(0).counts().views;
-  const std::uint64_t owed = world->engine(1).counts().retained;
-  world->run_until([&] { return world->engine(0).counts().caught_up == owed; }, seconds(2));
+  const auto is_outside = [&] {
+    return world->engine(0).describe().find("outside") != std::string::npos;
+  };
+  world->run_until(is_outside, seconds(2));
   world->run(delay);
   world->pause(0);
   const bool admitted =
@@ -330,12 +332,11 @@ TEST(RamcastScenarios, LeadersThatNobodyHearsWriteOn) {
 }
 
 TEST(RamcastScenarios, C24ALazyRevocationIsSafeWithoutTheFastPathAlone) {
+  constexpr Duration kLazy = milliseconds(4);
   int broken = 0;
-  for (std::int64_t offset = 0; offset < 3; ++offset) {
-    EXPECT_EQ(unheard_leaders(false, milliseconds(4), milliseconds(2), offset), "") << offset;
-    if (broken == 0 && !unheard_leaders(true, milliseconds(4), milliseconds(2), offset).empty()) {
-      ++broken;
-    }
+  for (const std::int64_t offset : {11, 12, 13}) {
+    EXPECT_EQ(unheard_leaders(false, milliseconds(4), kLazy, offset), "") << offset;
+    if (broken == 0 && !unheard_leaders(true, milliseconds(4), kLazy, offset).empty()) ++broken;
   }
   EXPECT_GT(broken, 0);
 }

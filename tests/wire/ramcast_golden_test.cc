@@ -29,8 +29,16 @@ MessageHead golden_head(Service service = Service::agreed) {
 }
 
 DomainView view_of(const ViewId& id, std::uint16_t members, std::initializer_list<MemberId> nodes) {
-  DomainView view{id, {}, members};
-  for (const MemberId& node : nodes) view.roster.push_back(node);
+  DomainView view;
+  view.id = id;
+  view.members = members;
+  view.follows = id.number < 16 ? 0 : id.number - 16;
+  Seq last = view.follows;
+  for (const MemberId& node : nodes) {
+    view.roster.push_back(node);
+    view.last_in.push_back(last);
+    last = last < 16 ? 0 : last - 16;
+  }
   return view;
 }
 

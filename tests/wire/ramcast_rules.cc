@@ -31,11 +31,15 @@ const char* broken_view(const DomainView& view) {
   for (std::size_t i = 0; i < view.roster.size(); ++i) {
     if (!is_node(view.roster[i])) return "view.roster node";
     if (i > 0 && view.roster[i].node <= view.roster[i - 1].node) return "view.roster order";
+    if (view.last_in[i] > view.follows) return "view.last_in";
   }
+  if (view.last_in.size() != view.roster.size()) return "view.last_in count";
   if (view.id.number == 0) {
-    return view.id == ViewId{} && view.members == 0 ? nullptr : "no view, but members";
+    return view.id == ViewId{} && view.follows == 0 && view.members == 0 ? nullptr
+                                                                         : "no view, but members";
   }
   if (!is_number(view.id.number) || !is_node(view.id.representative)) return "view.id";
+  if (view.follows >= view.id.number) return "view.follows";
   if (view.members == 0) return "a view without members";
   return view.members < (1U << view.roster.size()) ? nullptr : "view.members";
 }

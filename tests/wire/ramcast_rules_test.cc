@@ -81,7 +81,20 @@ TEST(WireRamcastView, HasOneIncarnationOfEachNodeAndMembersAmongThem) {
   EXPECT_EQ(with([](DomainView& v) { v.members = 0; }), "bad_value");
   EXPECT_EQ(with([](DomainView& v) { v.id.number = 0; }), "bad_value");
   EXPECT_EQ(with([](DomainView& v) { v.id = {}; }), "bad_value");
+  EXPECT_EQ(with([](DomainView& v) { v.follows = v.id.number; }), "bad_value");
+  EXPECT_EQ(with([](DomainView& v) { v.last_in[1] = v.follows + 1; }), "bad_value");
+  const auto forget_views = [](DomainView& v) {
+    v.follows = 0;
+    for (Seq& last : v.last_in) last = 0;
+  };
+  EXPECT_EQ(with(forget_views), "none");
   EXPECT_EQ(with([](DomainView& v) {
+              v.id = {};
+              v.members = 0;
+            }),
+            "bad_value");
+  EXPECT_EQ(with([&](DomainView& v) {
+              forget_views(v);
               v.id = {};
               v.members = 0;
             }),
@@ -89,7 +102,11 @@ TEST(WireRamcastView, HasOneIncarnationOfEachNodeAndMembersAmongThem) {
   EXPECT_EQ(with([](DomainView& v) { v = {}; }), "none");
   EXPECT_EQ(with([](DomainView& v) {
               v.roster.clear();
-              for (std::uint32_t i = 1; i <= kDomainNodesMax; ++i) v.roster.push_back({{i}, 0});
+              v.last_in.clear();
+              for (std::uint32_t i = 1; i <= kDomainNodesMax; ++i) {
+                v.roster.push_back({{i}, 0});
+                v.last_in.push_back(0);
+              }
               v.members = 0x7fff;
             }),
             "none");

@@ -29,7 +29,11 @@ MessageHead plain_head() {
 DomainView plain_domain_view() {
   DomainView view;
   view.id = kSomeView;
-  for (const std::uint32_t node : {1U, 2U, 3U}) view.roster.push_back({{node}, 10 * node});
+  view.follows = view.id.number - 1;
+  for (const std::uint32_t node : {1U, 2U, 3U}) {
+    view.roster.push_back({{node}, 10 * node});
+    view.last_in.push_back(node == 2 ? 0 : view.follows);
+  }
   view.members = 0b101;
   return view;
 }
@@ -127,9 +131,12 @@ DomainView random_domain_view(Random& random) {
   while (view.roster.size() < nodes) {
     node += 1 + static_cast<std::uint32_t>(random.below(4'000));
     view.roster.push_back({{node}, skewed(random, ~0ULL)});
+    view.last_in.push_back(0);
   }
   if (!formed) return view;
   view.id = random_view(random);
+  view.follows = skewed(random, view.id.number - 1);
+  for (Seq& last : view.last_in) last = skewed(random, view.follows);
   while (view.members == 0) {
     view.members = static_cast<std::uint16_t>(random.below(1ULL << nodes));
   }

@@ -14,56 +14,58 @@ constexpr unsigned kItemsOfAnAnswer = 16;
 }  // namespace
 
 Backlogs::Backlogs(const Parts& parts, Links& links, Messages& messages, DomainState& state,
-                   Outlet& outlet, const Watch& watch)
+                   Outlet& outlet, const Watch& watch, const LogReader& reader)
     : parts_(parts),
       links_(links),
       messages_(messages),
       state_(state),
       outlet_(outlet),
-      watch_(watch) {
+      watch_(watch),
+      reader_(reader) {
   if (parts.serves()) retained_.resize(parts.layout.servers(parts.domain).size());
 }
 
 // ---- a member that goes on ----
 
-void Backlogs::retain(const wire::DomainView& before, bool skips) {
+void Backlogs::retain(const wire::DomainView& before) {
   const wire::DomainView& view = state_.view();
-  const bool known = before.id.number != 0 && before.roster.size() == retained_.size();
-  const bool was_member = known && ((before.members >> parts_.place) & 1U) != 0 &&
-                          before.roster[parts_.place] == parts_.self;
-  // All members of the view wait for each other. So a base skips nothing that one of them lacks.
-  if (!known || (skips && !was_member)) return messages_.lose(view.id.number);
+  if (view.follows == 0 || view.roster.size() != retained_.size()) return;
+  const bool next = before.id.number == view.follows;
+  // A base has begun with this view, and this server may not know what came before the former one.
+  if (!next) messages_.lose(view.follows);
   if (PEAL_MUTANT(rc_backlog_forgotten)) return;
-  const bool goes_on = was_member && state_.is_member();
+  const bool goes_on = next && view.last_in[parts_.place] == view.follows && state_.is_member() &&
+                       view.roster[parts_.place] == parts_.self;
   if (!goes_on && PEAL_MUTANT(rc_left_out_forgets)) return;
   for (Place place = 0; place < retained_.size(); ++place) {
-    if (place == parts_.place || ((before.members >> place) & 1U) == 0) continue;
+    if (place == parts_.place || view.last_in[place] != view.follows) continue;
     // What the members of the view lack, a member that goes on keeps for a later view.
     if (goes_on && state_.is_member(place)) continue;
     const MemberId& peer = links_.peer(parts_.layout.servers(parts_.domain)[place]);
     // A process that has restarted needs nothing of what its former incarnation lacks.
-    if (peer == before.roster[place]) retain_for(place, before);
+    if (peer == view.roster[place]) retain_for(place, next ? &before : nullptr);
   }
 }
 
-void Backlogs::retain_for(Place place, const wire::DomainView& before) {
+/// `before`: the view before the present one, if this server has delivered it.
+void Backlogs::retain_for(Place place, const wire::DomainView* before) {
   Retained& retained = retained_[place];
+  const wire::DomainView& view = state_.view();
   const bool stays = state_.is_member(place);
-  const bool more = !stays && retained.member == before.roster[place] &&
-                    retained.last() == before.id.number &&
-                    messages_.known_since() <= before.id.number;
-  Seq from = before.id.number;
+  const bool more = !stays && before != nullptr && retained.member == view.roster[place] &&
+                    retained.last() == view.follows && messages_.known_since() <= view.follows;
+  Seq from = view.follows;
   if (!more) {
     retained = {};
-    retained.member = before.roster[place];
+    retained.member = view.roster[place];
     from =
         std::max({watch_.control(place).delivered, messages_.known_since(), messages_.released()});
     // Members that stay have delivered the former view: see Members::all_in_view().
-    if (stays) from = std::max(from, before.id.number);
+    if (stays || before == nullptr) from = std::max(from, view.follows);
     retained.begin = from;
-    if (before.id.number > from) retained.add(before);
+    if (view.follows > from) retained.add(*before);
   }
-  const Seq end = state_.view().id.number;
+  const Seq end = view.id.number;
   for (const auto& row : messages_.rows()) {
     for (const Record& record : row->records) {
       if (!record.used() || !record.delivered) continue;
@@ -75,7 +77,7 @@ void Backlogs::retain_for(Place place, const wire::DomainView& before) {
     if (each.key <= from || each.key >= end) continue;
     retained.items.push_back({each.key, each.id, each.head, each.body});
   }
-  retained.add(state_.view());
+  retained.add(view);
   std::sort(retained.items.begin(), retained.items.end(),
             [](const Item& a, const Item& b) { return a.key < b.key; });
   parts_.counts.retained += retained.items.size();
@@ -176,7 +178,8 @@ std::optional<Instant> Backlogs::deadline() const {
 
 void Backlogs::on_timer(Instant now, Effects& out) {
   // Either it has all, or a leader that does not know of that view yet has accepted this server.
-  const bool accepted = parts_.standing.active && !parts_.standing.left_behind;
+  const bool based = parts_.standing.active || has_base();
+  const bool accepted = based && !parts_.standing.left_behind;
   if (!state_.is_member() || accepted) expects_ = false;
   if (!state_.is_member()) doubts_ = false;
   if (!asks() || now < next_) return;
@@ -211,8 +214,8 @@ void Backlogs::request(Instant now, Effects& out) {
 
 /// The item is the one that this server delivers next.
 bool Backlogs::awaits(Seq before, Seq key) const {
-  const bool ready =
-      doubts_ || parts_.standing.left_behind || (expects_ && !parts_.standing.active);
+  const bool ready = doubts_ || parts_.standing.left_behind ||
+                     (expects_ && !parts_.standing.active && !has_base());
   return ready && state_.is_member() && before <= state_.delivered() && key > state_.delivered() &&
          parts_.clock.believes(key);
 }
@@ -224,11 +227,6 @@ void Backlogs::on_backlog(Instant now, const wire::Backlog& backlog, const Buffe
   const bool legal = ((message.head.to >> parts_.domain) & 1U) != 0 &&
                      (message.head.to & ~parts_.layout.all()) == 0;
   const wire::MessageId id{message.sender, message.head.number};
-  if (unit.size() == 0) {
-    // Whoever has told it lacks the unit. Another server is asked, unless it is here.
-    const Record* known = messages_.find(id);
-    if (known == nullptr || !known->has_body) return;
-  }
   const auto node = parts_.layout.index_of(message.sender.node);
   Row* row = node && legal ? messages_.open_row(message.sender, *node, Origin::order) : nullptr;
   Record* record =
@@ -237,8 +235,12 @@ void Backlogs::on_backlog(Instant now, const wire::Backlog& backlog, const Buffe
   if (record == nullptr || record->delivered || contradicts) {
     return parts_.drop(wire::Drop::bad_value);
   }
+  if (unit.size() > 0) messages_.put_body(*row, *record, unit);
+  if (!record->has_body) {
+    // The server that has named the message lacks the unit. Another one has it.
+    return messages_.list(*record, now + parts_.options.repair);
+  }
   believe();
-  messages_.put_body(*row, *record, unit);
   outlet_.deliver_retained(*record, backlog.key, out);
   on_taken(now, out);
 }

@@ -7,6 +7,7 @@
 
 #include "order/ramcast/domain_state.h"
 #include "order/ramcast/links.h"
+#include "order/ramcast/log_reader.h"
 #include "order/ramcast/messages.h"
 #include "order/ramcast/outlet.h"
 #include "order/ramcast/watch.h"
@@ -27,12 +28,12 @@ namespace peal::order::ramcast {
 class Backlogs {
  public:
   Backlogs(const Parts& parts, Links& links, Messages& messages, DomainState& state, Outlet& outlet,
-           const Watch& watch);
+           const Watch& watch, const LogReader& reader);
 
   // A member that goes on.
 
-  /// This server has delivered a view behind `before`. `skips`: see Delivered::on_view().
-  void retain(const wire::DomainView& before, bool skips);
+  /// This server has delivered a view behind `before`.
+  void retain(const wire::DomainView& before);
   void on_request(const MemberId& from, NodeIndex node, const wire::BacklogRequest& request,
                   Effects& out) const;
   /// Drops what nobody needs any more.
@@ -75,10 +76,12 @@ class Backlogs {
     Seq last() const { return views.empty() ? 0 : views.back().id.number; }
   };
 
-  void retain_for(Place place, const wire::DomainView& before);
+  void retain_for(Place place, const wire::DomainView* before);
   void send(NodeIndex node, const Retained& retained, std::size_t item, Effects& out) const;
   bool asks() const { return expects_ || doubts_; }
   bool awaits(Seq before, Seq key) const;
+  /// The base of the round that this server has promised is complete here.
+  bool has_base() const { return parts_.standing.in_step() && reader_.is_based(); }
   void believe();
   void on_taken(Instant now, Effects& out);
   void ask_next(Instant now);
@@ -90,6 +93,7 @@ class Backlogs {
   DomainState& state_;
   Outlet& outlet_;
   const Watch& watch_;
+  const LogReader& reader_;
   std::vector<Retained> retained_;  ///< by place
   bool expects_ = false;
   bool doubts_ = false;

@@ -28,7 +28,7 @@ void DomainState::set_delivered(Seq key) {
 void DomainState::install(const wire::DomainView& view, Effects& out) {
   PEAL_ASSERT(view.id.number > view_.id.number);
   view_ = view;
-  if (first_view_ == 0) first_view_ = view.id.number;
+  if (known_since_ == 0) known_since_ = std::max<Seq>(view.follows, 1);
   std::vector<MemberId> now = members();
   const bool inside = std::find(now.begin(), now.end(), parts_.self) != now.end();
   if (!inside) {
@@ -43,12 +43,14 @@ void DomainState::install(const wire::DomainView& view, Effects& out) {
     recent_.clear();
   }
   if (!announced_members_.empty()) {
-    std::vector<MemberId> both{parts_.self};
-    if (!excluded_) {
-      // All members of both views have delivered the same up to here.
-      both.clear();
-      std::set_intersection(now.begin(), now.end(), announced_members_.begin(),
-                            announced_members_.end(), std::back_inserter(both));
+    // Those that were in the same last view have delivered the same. Either they stay, or the view
+    // behind that one has excluded all of them.
+    std::vector<MemberId> both;
+    for (Place place = 0; place < view_.roster.size(); ++place) {
+      const bool together = view_.last_in[place] == announced_.number;
+      if (is_member(place) && (together || place == parts_.place)) {
+        both.push_back(view_.roster[place]);
+      }
     }
     View transitional;
     transitional.transitional = true;

@@ -21,8 +21,9 @@ class DomainState {
   bool is_member() const { return has_view() && is_member(parts_.place); }
   /// The view since which this server has been a member without a break.
   Seq member_since() const { return member_since_; }
-  /// The key of the first view that this server has delivered, as a member or outside; or 0.
-  Seq first_view() const { return first_view_; }
+  /// The key of the view before the first one that this server has delivered, as a member or
+  /// outside; at least 1. 0 before the first.
+  Seq known_since() const { return known_since_; }
   bool is_member(Place place) const { return ((view_.members >> place) & 1U) != 0; }
   /// The incarnation of the node that counts.
   const MemberId& counted(Place place) const { return view_.roster[place]; }
@@ -48,7 +49,7 @@ class DomainState {
   std::vector<MemberId> announced_members_;
   Seq delivered_ = 0;
   Seq member_since_ = 0;
-  Seq first_view_ = 0;
+  Seq known_since_ = 0;
   RingQueue<Seq> recent_;  ///< the last keys that were delivered
   Seq recent_since_ = 0;   ///< those in `recent_` are all behind this key
   bool excluded_ = false;  ///< since the last regular view

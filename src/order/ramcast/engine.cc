@@ -56,7 +56,7 @@ RamcastEngine::RamcastEngine(const Config& config, BufferPool& packets, Host& ho
       inbox_(parts_, links_, messages_),
       sender_(parts_, links_, inbox_, state_),
       repair_(parts_, messages_, inbox_, acks_),
-      backlogs_(parts_, links_, messages_, state_, outlet_, watch_),
+      backlogs_(parts_, links_, messages_, state_, outlet_, watch_, reader_),
       members_(parts_, links_, messages_, state_, log_, lead_, takeover_, watch_),
       rounds_(parts_, links_, messages_, state_, follower_, lead_, takeover_, watch_, members_,
               replies_, repair_, backlogs_) {
@@ -219,9 +219,9 @@ bool RamcastEngine::may_deliver(const Record& record) const {
          PEAL_MUTANT(rc_places_out_of_order);
 }
 
-void RamcastEngine::on_view(const wire::DomainView& before, bool skips) {
+void RamcastEngine::on_view(const wire::DomainView& before) {
   watch_.on_view(before);
-  backlogs_.retain(before, skips);
+  backlogs_.retain(before);
   members_.on_view(before);
 }
 
@@ -256,7 +256,7 @@ std::span<const Counter> RamcastEngine::counters() const {
   add("domain_leads", leads() ? 1 : 0);
   add("domain_order", order_of(standing_.promised));
   add("domain_round", number_in_order(standing_.promised));
-  add("domain_first_view", state_.first_view());
+  add("domain_known_since", state_.known_since());
   add("domain_position", state_.delivered());
   add("units_sent", counts_.units_sent);
   add("units_taken", counts_.units_taken);

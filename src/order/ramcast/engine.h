@@ -78,7 +78,7 @@ class RamcastEngine final : public Engine, private Delivered {
  private:
   void on_delivery(const Record& record, Effects& out) override;
   bool may_deliver(const Record& record) const override;
-  void on_view(const wire::DomainView& before, bool skips) override;
+  void on_view(const wire::DomainView& before) override;
 
   // packets.cc
   void dispatch(Instant now, NodeIndex node, const wire::Header& header, const BufferRef& packet,

@@ -96,12 +96,18 @@ bool Follower::end_base(const wire::LogEntry& entry, ByteView unit) {
     parts_.drop(wire::Drop::bad_value);
     return false;
   }
+  // A leader that does not know yet of the view without this server has released nothing behind it.
+  const bool inside = view.roster.size() > parts_.place &&
+                      view.roster[parts_.place] == parts_.self &&
+                      ((view.members >> parts_.place) & 1U) != 0;
+  Standing& standing = parts_.standing;
+  const bool owed = standing.left_behind && (!inside || PEAL_MUTANT(rc_left_behind_for_ever));
   // A server outside the view has space for all.
-  if (state_.is_member() && (parts_.standing.left_behind || !has_space_for_base())) {
+  if (state_.is_member() && (owed || !has_space_for_base())) {
     parts_.drop(wire::Drop::bad_value);
     return false;
   }
-  Standing& standing = parts_.standing;
+  standing.left_behind = false;
   for (const auto& row : messages_.rows()) {
     for (Record& record : row->records) {
       if (record.used()) record.own = {};

@@ -381,6 +381,13 @@ void Lead::propose_view(const wire::DomainView& view) {
   PEAL_ASSERT(can_propose_view());
   wire::DomainView next = view;
   next.id = {key_of(parts_.clock.next(), parts_.domain), parts_.self};
+  const wire::DomainView& before = state_.view();
+  next.follows = before.id.number;
+  for (Place place = 0; place < next.roster.size(); ++place) {
+    const bool same = next.roster[place] == before.roster[place];
+    const Seq earlier = same ? before.last_in[place] : 0;
+    next.last_in[place] = same && state_.is_member(place) ? next.follows : earlier;
+  }
   wire::LogEntry entry = entry_of(wire::LogKind::view);
   entry.stamp = next.id.number;
   const std::uint64_t number = log_.append(entry, ViewBytes(next).view());

@@ -35,7 +35,7 @@ void Outlet::add(Record& record) {
 
 void Outlet::add_view(const wire::DomainView& view, std::uint64_t entry, bool known) {
   PEAL_ASSERT(may_add(view.id.number));
-  views_.push_back({view, entry, known, known});
+  views_.push_back({view, entry, known});
   queue_.push_back({view.id.number, nullptr});
 }
 
@@ -144,11 +144,11 @@ bool Outlet::deliver_next(Effects& out) {
   const Seq front = queue_.empty() ? 0 : queue_.front().stamp;
   if (view_first && views_.front().known && (heap_.empty() || heap_.front().key > front)) {
     if (!is_complete(front)) return false;
-    const auto [view, entry, known, skips] = views_.front();
+    const wire::DomainView view = views_.front().view;
     queue_.pop_front();
     views_.pop_front();
     if (view.id.number > state_.delivered()) {
-      install(view, skips, out);
+      install(view, out);
     } else {
       parts_.drop(wire::Drop::bad_value);
     }
@@ -172,11 +172,11 @@ bool Outlet::deliver_next(Effects& out) {
   return true;
 }
 
-void Outlet::install(const wire::DomainView& view, bool skips, Effects& out) {
+void Outlet::install(const wire::DomainView& view, Effects& out) {
   const wire::DomainView before = state_.view();
   state_.set_delivered(view.id.number);
   state_.install(view, out);
-  delivered_.on_view(before, skips);
+  delivered_.on_view(before);
 }
 
 void Outlet::deliver_retained(Record& record, Seq key, Effects& out) {
@@ -191,7 +191,7 @@ void Outlet::deliver_retained(Record& record, Seq key, Effects& out) {
 void Outlet::install_retained(const wire::DomainView& view, Effects& out) {
   PEAL_ASSERT(parts_.standing.left_behind);
   parts_.clock.raise(clock_of(view.id.number));
-  install(view, false, out);
+  install(view, out);
 }
 
 bool Outlet::refers_to(const Row& row) const {

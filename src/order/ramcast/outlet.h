@@ -21,9 +21,9 @@ class Delivered {
   /// False: the message is this node's, and the node does not know yet the keys of earlier messages
   /// of its own, which were ordered while it was outside the view.
   virtual bool may_deliver(const Record& record) const = 0;
-  /// Called behind the installation of a view. `skips`: it came with a base whose leader had
-  /// delivered it. So there may have been views between `before` and this one.
-  virtual void on_view(const wire::DomainView& before, bool skips) = 0;
+  /// Called behind the installation of a view. There may have been views between `before` and this
+  /// one, if a base began with it: see DomainView::follows.
+  virtual void on_view(const wire::DomainView& before) = 0;
 };
 
 /// The order of one domain's messages at this server. A message is delivered once its key is known,
@@ -40,7 +40,7 @@ class Outlet {
   bool may_add(Seq stamp) const { return queue_.empty() || queue_.back().stamp < stamp; }
   /// The domain's timestamp of a message, see may_add(). `record.own` is set.
   void add(Record& record);
-  /// A view with its key, see may_add(). `known`: its leader had delivered it before this round.
+  /// A view with its key, see may_add(). `known`: it is committed.
   void add_view(const wire::DomainView& view, std::uint64_t entry, bool known);
   /// The message has a key.
   void on_key(Record& record);
@@ -66,7 +66,6 @@ class Outlet {
     wire::DomainView view;
     std::uint64_t entry = 0;
     bool known = false;
-    bool skips = false;  ///< see Delivered::on_view()
   };
   const RingQueue<PendingView>& views() const { return views_; }
   /// The largest key that was delivered.
@@ -104,7 +103,7 @@ class Outlet {
   void apply_marks();
   bool deliver_next(Effects& out);
   void deliver_record(Record& record, Effects& out);
-  void install(const wire::DomainView& view, bool skips, Effects& out);
+  void install(const wire::DomainView& view, Effects& out);
 
   const Parts& parts_;
   DomainState& state_;

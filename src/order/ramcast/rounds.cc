@@ -47,6 +47,7 @@ void Rounds::begin_order(Instant now, Effects& out) {
     const Place place = parts_.layout.role(node).place;
     if (!self && !(watch_.lives(now, place) && watch_.has_no_order(place))) return;
     view.roster.push_back(self ? parts_.self : links_.peer(node));
+    view.last_in.push_back(0);
   }
   const bool asks = parts_.standing.role == Role::candidate;
   if (asks && view.roster == state_.view().roster) return;
@@ -97,6 +98,8 @@ void Rounds::on_takeover(Instant now, const MemberId& from, NodeIndex node,
   wire::DomainView roster = view;
   roster.id = {};
   roster.members = 0;
+  roster.follows = 0;
+  for (Seq& last : roster.last_in) last = 0;
   state_.bind(roster);
 }
 
@@ -110,8 +113,8 @@ void Rounds::on_state(const MemberId& from, NodeIndex node, const wire::MemberSt
 bool Rounds::try_to_lead(Instant now, Effects& out) {
   if (parts_.standing.leads() && parts_.standing.left_behind) step_down();
   if (parts_.standing.role != Role::candidate) return false;
-  const bool outside = watch_.may_lead_outside() && takeover_.asked().id == state_.view().id;
-  if (!takeover_.bootstrap() && !watch_.may_lead() && !outside) {
+  const bool at_last = takeover_.asked().id == state_.view().id && watch_.may_lead_at_last(now);
+  if (!takeover_.bootstrap() && !watch_.may_lead(now) && !at_last) {
     // Meanwhile it has learned of a view without it.
     step_down();
     return false;
@@ -126,13 +129,14 @@ bool Rounds::try_to_lead(Instant now, Effects& out) {
   }
   const wire::DomainView newest = decision_->view;
   const bool inside = ((newest.members >> parts_.place) & 1U) != 0;
-  // A majority has answered, so some member of the view has. If none has delivered it, nothing
-  // behind it is released.
-  const bool last_resort = outside && newest.id == state_.view().id && decision_->in_view == 0;
-  const bool may_lead = inside || last_resort;
+  // A candidate outside leads in the latest view if no member that answers has delivered it. A
+  // majority has answered, so some member has: then nothing behind the view is released.
+  const bool outside = state_.has_view() && !state_.is_member();
+  const bool last_resort = newest.id == state_.view().id && decision_->in_view == 0;
+  const bool may_lead = outside && !PEAL_MUTANT(rc_outside_leads_inside) ? last_resort : inside;
   if (newest.id.number != 0 && (!may_lead || newest.roster[parts_.place] != parts_.self)) {
     // A view has excluded this server, whose messages the others may have released by now.
-    watch_.set_unfit();
+    watch_.set_unfit(newest.id.number);
     step_down();
     backlogs_.expect(now);
     return false;
@@ -151,6 +155,7 @@ bool Rounds::try_to_lead(Instant now, Effects& out) {
     if (now - progress_at_ > parts_.options.exclude()) take_over(now, false, state_.view(), out);
     return false;
   }
+  parts_.standing.left_behind = false;
   lead_.begin(*decision_, takeover_.seed());
   members_.begin(decision_->answered);
   decision_.reset();

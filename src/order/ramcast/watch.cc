@@ -154,7 +154,7 @@ std::uint16_t Watch::missing(Instant now) const {
   for (Place place = 0; place < peers_.size(); ++place) {
     if (!trusts(now, place)) bits |= 1U << place;
   }
-  if (!parts_.standing.leads() && !may_lead()) bits |= 1U << parts_.place;
+  if (!parts_.standing.leads() && !may_lead(now)) bits |= 1U << parts_.place;
   return static_cast<std::uint16_t>(bits);
 }
 
@@ -194,20 +194,30 @@ bool Watch::leader_is_missed(Instant now) const {
 
 /// A server that is outside may be in the present view: if the leader admitted it, and then gave it
 /// no base. It lacks what the others have released meanwhile.
-bool Watch::may_lead() const {
+bool Watch::may_lead(Instant now) const {
   const bool inside = state_.has_view() ? state_.is_member() : parts_.standing.has_order();
-  return inside && !is_unfit() && !parts_.standing.left_behind;
+  return inside && !is_unfit(now) && !parts_.standing.left_behind;
 }
 
-bool Watch::may_lead_outside() const {
+bool Watch::may_lead_at_last(Instant now) const {
   const bool outside = state_.has_view() && !state_.is_member();
-  return outside && state_.counted(parts_.place) == parts_.self && !is_unfit() &&
-         !parts_.standing.left_behind && !PEAL_MUTANT(rc_outside_never_leads);
+  return (outside || parts_.standing.left_behind) && state_.counted(parts_.place) == parts_.self &&
+         !is_unfit(now) && !PEAL_MUTANT(rc_outside_never_leads);
+}
+
+bool Watch::is_unfit(Instant now) const {
+  if (unfit_in_.number == 0 || unfit_in_ != state_.view().id) return false;
+  if (PEAL_MUTANT(rc_unfit_for_ever)) return true;
+  for (Place place = 0; place < peers_.size(); ++place) {
+    if (place == parts_.place || !lives(now, place)) continue;
+    if (peers_[place].control.delivered >= unfit_by_) return true;
+  }
+  return false;
 }
 
 /// A majority lives, and none of it may lead. No other server has delivered more than this one.
 bool Watch::is_last_resort(Instant now) const {
-  if (!may_lead_outside()) return false;
+  if (!may_lead_at_last(now)) return false;
   unsigned living = 1;
   for (Place place = 0; place < peers_.size(); ++place) {
     const bool counts = state_.counted(place) == links_.peer(node_at(place));
@@ -224,8 +234,8 @@ bool Watch::is_last_resort(Instant now) const {
 bool Watch::must_take_over(Instant now) const {
   const Standing& standing = parts_.standing;
   if (standing.role != Standing::Role::follower) return false;
-  const bool last_resort = !may_lead() && is_last_resort(now);
-  if (!(may_lead() || last_resort) || !leader_is_missed(now)) return false;
+  const bool last_resort = !may_lead(now) && is_last_resort(now);
+  if (!(may_lead(now) || last_resort) || !leader_is_missed(now)) return false;
   if (last_resort) return true;
   // The first server that lives, and that may lead as well. One that hears the leader does not take
   // over, although most others have not heard that one for long.

@@ -57,15 +57,18 @@ class Watch {
   bool lives(Instant now, Place place) const;
   /// This server takes part in the order as a member, and was not left behind. It tells the others
   /// if it may not lead.
-  bool may_lead() const;
-  /// The same for a server outside, which leads only if no server that lives is in the view, and
-  /// has delivered it: README.md, *Views*.
-  bool may_lead_outside() const;
+  bool may_lead(Instant now) const;
+  /// The same for a server that is outside, or was left behind: it leads if no other server can.
+  /// README.md, *Views*.
+  bool may_lead_at_last(Instant now) const;
   /// This server is the one to take over now.
   bool must_take_over(Instant now) const;
-  /// The view was left behind by others, and this server does not know what it owed since: it does
-  /// not lead in this view.
-  void set_unfit() { unfit_in_ = state_.view().id; }
+  /// A view with this number excludes this server: it does not lead in the present one, while any
+  /// server lives that has delivered that view.
+  void set_unfit(Seq number) {
+    unfit_in_ = state_.view().id;
+    unfit_by_ = number;
+  }
   /// The candidate of this round asked with a view that is over: it does not know that this server
   /// counts. It cannot lead, and answers another candidate.
   void set_outdated(const wire::Round& round) { outdated_ = round; }
@@ -113,7 +116,7 @@ class Watch {
   };
   NodeIndex node_at(Place place) const { return parts_.layout.servers(parts_.domain)[place]; }
   bool is_last_resort(Instant now) const;
-  bool is_unfit() const { return unfit_in_.number != 0 && unfit_in_ == state_.view().id; }
+  bool is_unfit(Instant now) const;
   std::uint16_t missing(Instant now) const;
   Seq heard_from_all() const;
   wire::Round current_round(Instant now) const;
@@ -126,6 +129,7 @@ class Watch {
   std::vector<Peer> peers_;  ///< by place
   std::uint64_t beat_ = 0;
   ViewId unfit_in_{};
+  Seq unfit_by_ = 0;
   wire::Round outdated_{};
   Instant next_{};
   wire::Control told_;  ///< as it was written last
