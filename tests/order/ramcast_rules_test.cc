@@ -446,5 +446,79 @@ TEST(RamcastRules, AServerOutsideLeadsIfNoMemberCan) {
   expect_needed(Mutant::rc_outside_never_leads, a_view_that_only_a_left_out_server_knows);
 }
 
+/// Server 2 is outside. It has heard last of server 1 that this one is outside, too. Since then
+/// servers 0 and 1 have released a message, and a view has taken in server 2, which it does not
+/// know. Then server 0 restarts, and server 2 asks to lead.
+std::string a_server_outside_that_has_not_heard(Duration until_healed) {
+  Shape shape = shape_of(3, 1);
+  shape.options.repair = milliseconds(300);
+  const auto world = connected(shape);
+  for (const std::uint32_t server : {0U, 2U}) {
+    world->cut(1, server);
+    world->cut(server, 1);
+  }
+  if (!world->run_until([&] { return world->view(0).size() == 2; }, seconds(2))) return "no view";
+  world->heal_all();
+  // A view takes in server 1, and leaves out server 2, which is silent for the leader.
+  world->cut(2, 0, Area::control);
+  world->cut(0, 1, Area::log);
+  const std::vector<NodeId> first{NodeId{1}, NodeId{2}};
+  if (!world->run_until([&] { return world->view(0) == first; }, seconds(1)))
+    return "no first view";
+  const auto is_outside = [&] {
+    return world->engine(2).describe().find("outside") != std::string::npos;
+  };
+  if (!world->run_until(is_outside, seconds(2))) return "not outside";
+  world->run(milliseconds(5));
+  world->heal_all();
+  for (const Area area : {Area::log, Area::cells}) world->cut(0, 2, area);
+  for (const Area area : {Area::control, Area::cells}) world->cut(1, 2, area);
+  world->submit(3, 1, 60);
+  const auto taken_in = [&] { return world->view(1).size() == 3; };
+  if (!world->run_until(taken_in, milliseconds(80))) return "not taken in";
+  world->run(milliseconds(2));
+  world->cut(2, 1, Area::control);
+  world->cut(0, 1);
+  world->crash(0);
+  world->start(0);
+  world->run(until_healed);
+  world->heal_all();
+  world->run(milliseconds(200));
+  return end_of(*world);
+}
+
+std::string servers_outside_that_have_not_heard() {
+  for (const std::int64_t wait : {700, 900, 1'300}) {
+    const std::string wrong = a_server_outside_that_has_not_heard(microseconds(wait));
+    if (!wrong.empty()) return wrong;
+  }
+  return {};
+}
+
+TEST(RamcastRules, AServerOutsideLeadsInTheViewThatItHasDelivered) {
+  expect_needed(Mutant::rc_outside_leads_inside, servers_outside_that_have_not_heard);
+}
+
+/// Two servers are left out, one after the other. Two of the three members crash before they
+/// deliver that view.
+std::string members_that_crash_before_they_deliver_the_view() {
+  const auto world = connected(shape_of(5, 1));
+  world->cut(3, 0, Area::control);
+  if (!world->run_until([&] { return world->view(2).size() == 4; }, seconds(1))) return "no view";
+  world->cut(4, 0, Area::control);
+  world->run(milliseconds(120));
+  for (const std::uint32_t server : {1U, 2U}) world->pause(server);  // the leader writes to them
+  const auto excluded = [&] { return world->view(0).size() == 3; };
+  if (!world->run_until(excluded, milliseconds(200))) return "no view";
+  for (const std::uint32_t server : {1U, 2U}) world->crash(server);
+  world->heal_all();
+  for (int i = 0; i < 20; ++i) world->submit(5, 1, 60);
+  return end_of(*world);
+}
+
+TEST(RamcastRules, AllThatCanComeBackDoSoAtOnce) {
+  expect_needed(Mutant::rc_one_comes_back, members_that_crash_before_they_deliver_the_view);
+}
+
 }  // namespace
 }  // namespace peal::order::ramcast::test

@@ -66,7 +66,6 @@ struct World::Node final : public Host {
   std::map<MemberId, std::uint32_t> last;  ///< number of the last message of each sender
   std::vector<MemberId> view;
   ViewId view_id{};
-  bool straight = false;  ///< the last transitional view had other members
 };
 
 class World::Output final : public Effects {
@@ -116,6 +115,7 @@ World::World(const Shape& shape, std::uint64_t seed)
   for (std::uint32_t i = 0; i < shape.outsiders; ++i) all.push_back({next++});
   layout_ = std::make_unique<Layout>(all, domains);
   delivered_.resize(domains.size() + 1);
+  views_.resize(domains.size() + 1);
   for (const NodeId id : all) {
     nodes_.push_back(std::make_unique<Node>(static_cast<std::uint32_t>(nodes_.size()), id));
   }
@@ -323,14 +323,15 @@ void World::complain(const std::string& what) {
 void World::on_view(Node& node, const View& view) {
   Life& life = lives_[node.self];
   life.domain = layout_->role(static_cast<NodeIndex>(node.index)).domain;
-  if (view.transitional) {
-    node.straight = view.members.size() > 1;
-    return;
-  }
+  if (view.transitional) return;
   if (view.id.number <= node.view_id.number) complain("views do not ascend");
   const Seq key = view.id.number;
-  // Alone in a transitional view: the node was excluded in between.
-  if (!node.straight || life.spans.empty()) life.spans.push_back({key, key});
+  // Others were in a view in between: the node was excluded from it.
+  std::set<Seq>& views = views_[life.domain];
+  const auto next = views.upper_bound(node.view_id.number);
+  const bool excluded = next != views.end() && *next < key;
+  views.insert(key);
+  if (excluded || life.spans.empty()) life.spans.push_back({key, key});
   life.spans.back().second = std::max(life.spans.back().second, key);
   node.view.assign(view.members.begin(), view.members.end());
   node.view_id = view.id;

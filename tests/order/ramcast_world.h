@@ -140,6 +140,7 @@ class World {
   std::map<std::pair<MemberId, std::uint32_t>, Seq> key_of_;
   /// For each domain, the keys that any of its servers has delivered.
   std::vector<std::set<Seq>> delivered_;
+  std::vector<std::set<Seq>> views_;  ///< the same for views that have been told to members
   /// What each incarnation of a server delivered: the key of its first view, and its keys.
   struct Life {
     unsigned domain = 0;

@@ -2,6 +2,7 @@
 #include "order/ramcast/members.h"
 
 #include <bit>
+#include <set>
 
 #include "base/hooks.h"
 
@@ -37,12 +38,16 @@ void Members::change_view(Instant now) {
   if (!lead_.can_propose_view() || !state_.has_view()) return;
   wire::DomainView next = state_.view();
   bool replaced_one = false;
+  std::set<Seq> last_views;
   for (Place place = 0; place < next.roster.size(); ++place) {
     if (state_.is_member(place) || !may_join(now, place)) continue;
     const MemberId& peer = place == parts_.place ? parts_.self : links_.peer(node_at(place));
     const bool replaces = peer != next.roster[place];
     // One at a time: two rosters in a row then have a majority in common.
     if (replaces && replaced_one) continue;
+    // Each comes back alone from its last view: groups have one table for those that come together.
+    const Seq last_view = next.last_in[place];
+    if (!replaces && last_view != 0 && !last_views.insert(last_view).second) continue;
     if (replaces && !are_units_held(place) && !PEAL_MUTANT(rc_units_leave)) continue;
     if (replaces) log_.drop(node_at(place));
     replaced_one = replaced_one || replaces;
