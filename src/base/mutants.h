@@ -225,6 +225,7 @@ namespace peal::sim_hooks {
   X(rc_backlog_forgotten, "nobody retains what a view owes to the members that it excludes")      \
   X(rc_base_has_units, "a base counts as if it had the units of its entries")                     \
   X(rc_base_for_owed, "an excluded member gets a base before it has what its view owes to it")    \
+  X(rc_base_skips_unknown, "a member skips what a base takes for past, also unheard-of messages") \
   X(rc_causes_ignored, "a leader proposes below the key that a message comes behind")             \
   X(rc_clock_lost, "a new leader does not take over the clocks of the members")                   \
   X(rc_clock_not_raised, "a server acknowledges a key without raising its clock")                 \

@@ -229,6 +229,11 @@ void Backlogs::on_backlog(Instant now, const wire::Backlog& backlog, const Buffe
   const wire::MessageId id{message.sender, message.head.number};
   const auto node = parts_.layout.index_of(message.sender.node);
   Row* row = node && legal ? messages_.open_row(message.sender, *node, Origin::order) : nullptr;
+  // Members wait for this server up to the view without it: none of its messages is further ahead.
+  if (row != nullptr &&
+      wire::index_in(message.head, parts_.domain) >= row->next + parts_.options.slots) {
+    row = nullptr;
+  }
   Record* record =
       row == nullptr ? nullptr : messages_.claim(*row, id, message.head, Origin::order);
   const bool contradicts = record != nullptr && record->key != 0 && record->key != backlog.key;
@@ -248,7 +253,9 @@ void Backlogs::on_backlog(Instant now, const wire::Backlog& backlog, const Buffe
 void Backlogs::on_view(Instant now, const wire::BacklogView& backlog, Effects& out) {
   const wire::DomainView& view = backlog.view;
   if (!awaits(backlog.before, view.id.number)) return;
-  if (view.roster.size() != retained_.size() || view.roster[parts_.place] != parts_.self) {
+  const bool good = parts_.layout.is_roster(view.roster, parts_.domain) &&
+                    domain_of_key(view.id.number) == parts_.domain;
+  if (!good || view.roster[parts_.place] != parts_.self) {
     return parts_.drop(wire::Drop::bad_value);
   }
   believe();

@@ -220,7 +220,7 @@ bool RamcastEngine::may_deliver(const Record& record) const {
 }
 
 void RamcastEngine::on_view(const wire::DomainView& before) {
-  watch_.on_view(before);
+  watch_.on_view();
   backlogs_.retain(before);
   members_.on_view(before);
 }

@@ -103,7 +103,7 @@ bool Follower::end_base(const wire::LogEntry& entry, ByteView unit) {
   Standing& standing = parts_.standing;
   const bool owed = standing.left_behind && (!inside || PEAL_MUTANT(rc_left_behind_for_ever));
   // A server outside the view has space for all.
-  if (state_.is_member() && (owed || !has_space_for_base())) {
+  if (state_.is_member() && (owed || skips_unknown() || !has_space_for_base())) {
     parts_.drop(wire::Drop::bad_value);
     return false;
   }
@@ -128,6 +128,17 @@ bool Follower::end_base(const wire::LogEntry& entry, ByteView unit) {
   outlet_.note_read(entry.key - 1, entry.stamp);
   reader_.resume_at(entry.key);
   return true;
+}
+
+/// A leader that others have left behind takes messages for past that they have released without
+/// this member, once their senders use the slots again.
+bool Follower::skips_unknown() {
+  if (PEAL_MUTANT(rc_base_skips_unknown)) return false;
+  return std::any_of(base_.begin(), base_.end(), [this](const BaseEntry& each) {
+    if (each.entry.kind != wire::LogKind::base_sender) return false;
+    const Row* row = messages_.find_row(each.entry.sender);
+    return row != nullptr && !row->knows_below(each.entry.key);
+  });
 }
 
 /// Without all of its messages a base is none.

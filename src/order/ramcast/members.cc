@@ -91,8 +91,8 @@ bool Members::has_unit(Place place, const Record& record) const {
   const NodeIndex node = node_at(place);
   if (links_.peer(node) != state_.counted(place)) return false;
   const bool acknowledged = record.said[node].acknowledged_in(parts_.standing.synchronized);
-  const bool delivered =
-      record.key != 0 && state_.is_member(place) && watch_.delivered_by(place) >= record.key;
+  const bool delivered = state_.is_member(place) && record.key > watch_.joined(place) &&
+                         watch_.delivered_by(place) >= record.key;
   return acknowledged || delivered || (record.inlined && log_.has_unit(node, record.entry));
 }
 

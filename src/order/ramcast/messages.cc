@@ -22,6 +22,16 @@ const Record* Row::in_slot(std::uint64_t index) const {
   return record.used() ? &record : nullptr;
 }
 
+bool Row::knows_below(std::uint64_t index) const {
+  if (index > released + 1 + records.size()) return false;
+  for (std::uint64_t each = released + 1; each < index; ++each) {
+    const Record* record = in_slot(each);
+    if (record == nullptr || record->index < each) return false;
+    if (record->index == each && !record->delivered && record->key == 0) return false;
+  }
+  return true;
+}
+
 bool Row::is_finished() const {
   return std::all_of(records.begin(), records.end(), [this](const Record& record) {
     return !record.used() || (record.delivered && record.index <= released);

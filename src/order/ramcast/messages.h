@@ -83,6 +83,8 @@ struct Row {
   Record* at(std::uint64_t index);
   /// The message in the slot that a message with this index uses, or null.
   const Record* in_slot(std::uint64_t index) const;
+  /// All messages below this index are delivered here, or have their keys.
+  bool knows_below(std::uint64_t index) const;
   /// The row is one of a former incarnation of its sender, and has nothing left to do.
   bool is_finished() const;
   /// The largest key of a message in the row; 0 if it has none.

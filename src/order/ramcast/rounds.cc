@@ -136,7 +136,7 @@ bool Rounds::try_to_lead(Instant now, Effects& out) {
   const bool may_lead = outside && !PEAL_MUTANT(rc_outside_leads_inside) ? last_resort : inside;
   if (newest.id.number != 0 && (!may_lead || newest.roster[parts_.place] != parts_.self)) {
     // A view has excluded this server, whose messages the others may have released by now.
-    watch_.set_unfit(newest.id.number);
+    watch_.set_unfit(now, newest.id.number);
     step_down();
     backlogs_.expect(now);
     return false;

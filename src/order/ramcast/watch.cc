@@ -25,12 +25,12 @@ void Watch::on_renewed(Instant now, NodeIndex node) {
   peer.heard = now;
 }
 
-void Watch::on_view(const wire::DomainView& before) {
-  if (((before.members >> parts_.place) & 1U) == 0 || before.id.number == 0) return;
+void Watch::on_view() {
+  const wire::DomainView& view = state_.view();
+  if (view.follows == 0) return;
   for (Place place = 0; place < peers_.size(); ++place) {
-    const bool was = ((before.members >> place) & 1U) != 0 &&
-                     before.roster[place] == state_.view().roster[place];
-    if (state_.is_member(place) && !was) peers_[place].joined = state_.view().id.number;
+    const bool joins = state_.is_member(place) && view.last_in[place] != view.follows;
+    if (joins) peers_[place].joined = view.id.number;
   }
 }
 
@@ -205,9 +205,20 @@ bool Watch::may_lead_at_last(Instant now) const {
          !is_unfit(now) && !PEAL_MUTANT(rc_outside_never_leads);
 }
 
+void Watch::set_unfit(Instant now, Seq number) {
+  // Answers may come although signs of life do not. Then the next attempt would depose a leader.
+  constexpr std::int64_t kLongest = 32;
+  const Duration first = parts_.options.exclude();
+  const bool again = unfit_in_ == state_.view().id;
+  unfit_for_ = again ? std::min(unfit_for_ * 2, first * kLongest) : first;
+  unfit_in_ = state_.view().id;
+  unfit_by_ = number;
+  unfit_until_ = now + unfit_for_;
+}
+
 bool Watch::is_unfit(Instant now) const {
   if (unfit_in_.number == 0 || unfit_in_ != state_.view().id) return false;
-  if (PEAL_MUTANT(rc_unfit_for_ever)) return true;
+  if (now < unfit_until_ || PEAL_MUTANT(rc_unfit_for_ever)) return true;
   for (Place place = 0; place < peers_.size(); ++place) {
     if (place == parts_.place || !lives(now, place)) continue;
     if (peers_[place].control.delivered >= unfit_by_) return true;
@@ -224,8 +235,11 @@ bool Watch::is_last_resort(Instant now) const {
     if (place == parts_.place || !counts || !lives(now, place)) continue;
     const wire::Control& control = peers_[place].control;
     if (((control.missing >> place) & 1U) == 0) return false;
-    if (control.delivered > state_.delivered()) return false;
-    if (control.delivered == state_.delivered() && place < parts_.place) return false;
+    // A member that is left behind may be the only one in the latest view, and a server outside may
+    // have delivered more in it.
+    const bool ahead = control.delivered > state_.delivered() ||
+                       (control.delivered == state_.delivered() && place < parts_.place);
+    if (ahead && !(state_.is_member() && control.outside)) return false;
     ++living;
   }
   return living >= parts_.quorum();

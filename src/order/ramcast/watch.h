@@ -30,7 +30,7 @@ class Watch {
   Instant deadline() const { return next_; }
   void on_renewed(Instant now, NodeIndex node);
   /// This server has delivered a view behind `before`.
-  void on_view(const wire::DomainView& before);
+  void on_view();
   /// The process did not run for a while: nobody is suspected for that.
   void on_pause(Instant now);
   /// A write to the server could not be delivered: it has died, or its connection broke. It is
@@ -65,10 +65,7 @@ class Watch {
   bool must_take_over(Instant now) const;
   /// A view with this number excludes this server: it does not lead in the present one, while any
   /// server lives that has delivered that view.
-  void set_unfit(Seq number) {
-    unfit_in_ = state_.view().id;
-    unfit_by_ = number;
-  }
+  void set_unfit(Instant now, Seq number);
   /// The candidate of this round asked with a view that is over: it does not know that this server
   /// counts. It cannot lead, and answers another candidate.
   void set_outdated(const wire::Round& round) { outdated_ = round; }
@@ -88,7 +85,7 @@ class Watch {
   }
   /// All members know that all members have delivered up to this key.
   bool is_released_everywhere(Seq key) const;
-  /// The view with which the member came in, if this server was a member before; else 0.
+  /// The view with which the member came in, if this server has delivered that one; else 0.
   Seq joined(Place place) const { return peers_[place].joined; }
   /// The server at this place takes each entry of the log that is in its memory. One that is not in
   /// the view, or does not deliver in it yet, may have no space: its senders do not wait for it.
@@ -111,7 +108,7 @@ class Watch {
     Instant deaf_since{};
     Instant moved{};  ///< when it had delivered more than before
     Seq released{};   ///< the largest one that it has told
-    Seq joined{};     ///< the view with which it became a member, if this server was one before
+    Seq joined{};     ///< the view with which it became a member
     bool seen = false;
   };
   NodeIndex node_at(Place place) const { return parts_.layout.servers(parts_.domain)[place]; }
@@ -130,6 +127,8 @@ class Watch {
   std::uint64_t beat_ = 0;
   ViewId unfit_in_{};
   Seq unfit_by_ = 0;
+  Instant unfit_until_{};  ///< at least
+  Duration unfit_for_{};
   wire::Round outdated_{};
   Instant next_{};
   wire::Control told_;  ///< as it was written last
