@@ -123,7 +123,12 @@ class Packet:
         self.view(name, (number, representative))
         self.u16(name + " members", members)
         self.u16(name + " roster", len(roster))
-        self.members(name + " node", roster)
+        # The samples are of views that follow each other by one clock value of a domain.
+        follows = max(number - 16, 0)
+        self.u64(name + " follows", follows)
+        for i, member in enumerate(roster):
+            self.member("%s node[%d]" % (name, i), member)
+            self.u64("%s node[%d] last_in" % (name, i), max(follows - 16 * i, 0))
 
     def message_head(self, name, number, after, to, service):
         self.u64(name + " number", number)
