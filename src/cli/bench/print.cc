@@ -151,10 +151,24 @@ void print_order(const BenchReport& report) {
               report.one_order() ? ", none lost, none twice" : "");
 }
 
+/// The same for an engine that writes into other nodes' memory, and sends packets for repair alone.
+void print_writes(const Table<BenchFigures>& table) {
+  using F = BenchFigures;
+  table.line("writes", &F::writes_per_message, 1, "into other nodes' memory per message");
+  table.line("repair", &F::pulled_messages, 0, "messages pulled by nodes that lacked them");
+  if (table.greatest().rounds > 0) {
+    table.line("", &F::rounds, 0, "leaders that began while it was measured");
+  }
+  if (table.greatest().views_installed > 0) {
+    table.line("", &F::views_installed, 0, "views installed while it was measured");
+  }
+}
+
 /// Prints figures from the counters of members; results of --daemon have no counters.
 void print_counters(const BenchCommand& c, const BenchReport& report,
                     const Table<BenchFigures>& table) {
   using F = BenchFigures;
+  if (c.order->traits.genuine) return print_writes(table);
   table.line("repair", &F::retransmitted_packets, 0,
              "packets retransmitted (" + fixed(table.median().retransmitted_percent, 2) + " %)");
   const bool token = report.runs.front().counters.contains("tokens_retransmitted");

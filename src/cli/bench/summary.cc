@@ -32,6 +32,9 @@ constexpr std::array kBenchFields{
     FigureField<BenchFigures>{"views_installed", &BenchFigures::views_installed},
     FigureField<BenchFigures>{"multicast_percent", &BenchFigures::multicast_percent},
     FigureField<BenchFigures>{"packets_per_send_call", &BenchFigures::packets_per_send_call},
+    FigureField<BenchFigures>{"writes_per_message", &BenchFigures::writes_per_message},
+    FigureField<BenchFigures>{"pulled_messages", &BenchFigures::pulled_messages},
+    FigureField<BenchFigures>{"rounds", &BenchFigures::rounds},
     FigureField<BenchFigures>{"global_window_packets", &BenchFigures::global_window_packets},
     FigureField<BenchFigures>{"personal_window_packets", &BenchFigures::personal_window_packets},
     FigureField<BenchFigures>{"after_token_percent", &BenchFigures::after_token_percent},
@@ -140,6 +143,9 @@ void add_counters(const std::vector<BenchResult>& results, BenchRun& run) {
   f.packets_per_send_call = ratio(count("udp_data_packets_out") + count("udp_token_packets_out") +
                                       count("udp_control_packets_out"),
                                   count("udp_send_calls"));
+  f.writes_per_message = ratio(count("writes"), count("units_sent"));
+  f.pulled_messages = count("pulls");
+  f.rounds = count("rounds");
 }
 
 double packets_lost_percent(const LimitPhase& total) {

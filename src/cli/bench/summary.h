@@ -33,6 +33,10 @@ struct BenchFigures {
   double views_installed = 0;  ///< during the measurement
   double multicast_percent = 0;
   double packets_per_send_call = 0;
+  // Only with an engine that writes into other nodes' memory.
+  double writes_per_message = 0;
+  double pulled_messages = 0;  ///< asked for again by a node that lacked them
+  double rounds = 0;           ///< leaders that have begun
   double global_window_packets = 0;
   double personal_window_packets = 0;
   /// The part of the packets of a token visit that was sent after the token.
