@@ -23,7 +23,6 @@ struct Row {
 constexpr Row kRows[] = {
     {Mutant::rc_checksum_ignored, 2, Strain::hard},
     {Mutant::rc_backlog_forgotten, 2, Strain::hard},
-    {Mutant::rc_base_for_owed, 17, Strain::hard},
     {Mutant::rc_causes_ignored, 3, Strain::hard},
     {Mutant::rc_digests_ignored, 5, Strain::hard},
     {Mutant::rc_incomplete_is_enough, 2},
