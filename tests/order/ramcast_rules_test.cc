@@ -36,6 +36,21 @@ std::unique_ptr<World> connected(const Shape& shape) {
   return world;
 }
 
+/// Nothing passes any more between the server and the others of the first domain.
+void cut_off(World& world, std::uint32_t server) {
+  for (const NodeIndex other : world.layout().servers(1)) {
+    if (other == server) continue;
+    world.cut(server, other);
+    world.cut(other, server);
+  }
+}
+
+/// A view of three servers leaves this one out. Server 0 leads.
+bool leave_out(World& world, std::uint32_t server) {
+  cut_off(world, server);
+  return world.run_until([&] { return world.view(0).size() == 2; }, seconds(2));
+}
+
 bool wait_for_leader(World& world, std::uint32_t node) {
   return world.run_until([&] { return world.leader(1) == node; }, seconds(1));
 }
@@ -390,14 +405,7 @@ std::string members_that_take_turns() {
   Shape shape = shape_of(3, 1);
   shape.options.repair = milliseconds(150);
   const auto world = connected(shape);
-  const auto cut_off = [&](std::uint32_t server) {
-    for (std::uint32_t other = 0; other < 3; ++other) {
-      world->cut(server, other);
-      world->cut(other, server);
-    }
-  };
-  cut_off(2);
-  if (!world->run_until([&] { return world->view(0).size() == 2; }, seconds(2))) return "no view";
+  if (!leave_out(*world, 2)) return "no view";
   // Server 0 hears of no acknowledgement any more.
   world->cut(1, 0);
   for (int i = 0; i < 20; ++i) world->submit(3, 1, 60);
@@ -408,7 +416,7 @@ std::string members_that_take_turns() {
   const std::vector<NodeId> first{NodeId{1}, NodeId{3}};
   const std::vector<NodeId> second{NodeId{2}, NodeId{3}};
   if (!world->run_until([&] { return world->view(2) == first; }, seconds(1))) return "not back";
-  cut_off(0);
+  cut_off(*world, 0);
   // Two of three servers go on. Server 1 has not delivered the view without it.
   if (!world->run_until([&] { return world->view(1) == second; }, seconds(2))) return "stopped";
   if (world->view(0).size() != 2 || world->view(0) == first) return "server 0 has another view";
@@ -425,11 +433,7 @@ TEST(RamcastRules, ServersThatAreNoMembersRetainToo) {
 /// server 2 has read of it.
 std::string a_view_that_only_a_left_out_server_knows() {
   const auto world = connected(shape_of(3, 1));
-  for (const std::uint32_t server : {0U, 1U}) {
-    world->cut(2, server);
-    world->cut(server, 2);
-  }
-  if (!world->run_until([&] { return world->view(0).size() == 2; }, seconds(2))) return "no view";
+  if (!leave_out(*world, 2)) return "no view";
   world->heal_all();
   world->cut(1, 0, Area::control);
   world->cut(0, 2, Area::log);
@@ -453,11 +457,7 @@ std::string a_server_outside_that_has_not_heard(Duration until_healed) {
   Shape shape = shape_of(3, 1);
   shape.options.repair = milliseconds(300);
   const auto world = connected(shape);
-  for (const std::uint32_t server : {0U, 2U}) {
-    world->cut(1, server);
-    world->cut(server, 1);
-  }
-  if (!world->run_until([&] { return world->view(0).size() == 2; }, seconds(2))) return "no view";
+  if (!leave_out(*world, 1)) return "no view";
   world->heal_all();
   // A view takes in server 1, and leaves out server 2, which is silent for the leader.
   world->cut(2, 0, Area::control);
@@ -465,10 +465,7 @@ std::string a_server_outside_that_has_not_heard(Duration until_healed) {
   const std::vector<NodeId> first{NodeId{1}, NodeId{2}};
   if (!world->run_until([&] { return world->view(0) == first; }, seconds(1)))
     return "no first view";
-  const auto is_outside = [&] {
-    return world->engine(2).describe().find("outside") != std::string::npos;
-  };
-  if (!world->run_until(is_outside, seconds(2))) return "not outside";
+  if (!world->run_until([&] { return world->is_outside(2); }, seconds(2))) return "not outside";
   world->run(milliseconds(5));
   world->heal_all();
   for (const Area area : {Area::log, Area::cells}) world->cut(0, 2, area);

@@ -278,10 +278,7 @@ bool leader_stops_before_the_base(Duration delay) {
                    seconds(2));
   world->resume(0);
   const std::uint64_t views = world->engine(0).counts().views;
-  const auto is_outside = [&] {
-    return world->engine(0).describe().find("outside") != std::string::npos;
-  };
-  world->run_until(is_outside, seconds(2));
+  world->run_until([&] { return world->is_outside(0); }, seconds(2));
   world->run(delay);
   world->pause(0);
   const bool admitted =

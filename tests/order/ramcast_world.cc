@@ -455,6 +455,10 @@ bool World::is_quiet() const {
 std::uint64_t World::delivered(std::uint32_t node) const { return nodes_[node]->keys.size(); }
 const std::vector<Seq>& World::keys(std::uint32_t node) const { return nodes_[node]->keys; }
 const std::vector<Seq>& World::places(std::uint32_t node) const { return nodes_[node]->places; }
+bool World::is_outside(std::uint32_t node) const {
+  return nodes_[node]->engine->describe().find(" outside") != std::string::npos;
+}
+
 std::size_t World::backlog(std::uint32_t node) const { return nodes_[node]->queue.size(); }
 
 std::uint32_t World::buffers_held(std::uint32_t node) const {

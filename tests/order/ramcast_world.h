@@ -95,6 +95,8 @@ class World {
   const std::vector<Seq>& places(std::uint32_t node) const;
   std::size_t backlog(std::uint32_t node) const;
   std::uint32_t buffers_held(std::uint32_t node) const;
+  /// The engine has delivered a view without this node.
+  bool is_outside(std::uint32_t node) const;
   /// The members of the node's view.
   std::vector<NodeId> view(std::uint32_t node) const;
   void set_room(std::uint32_t node, std::uint32_t units);

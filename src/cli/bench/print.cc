@@ -151,7 +151,12 @@ void print_order(const BenchReport& report) {
               report.one_order() ? ", none lost, none twice" : "");
 }
 
-/// The same for an engine that writes into other nodes' memory, and sends packets for repair alone.
+void print_views_installed(const Table<BenchFigures>& table) {
+  if (table.greatest().views_installed <= 0) return;
+  table.line("", &BenchFigures::views_installed, 0, "views installed while it was measured");
+}
+
+/// Of an engine that writes into other nodes' memory, and sends packets for repair alone.
 void print_writes(const Table<BenchFigures>& table) {
   using F = BenchFigures;
   table.line("writes", &F::writes_per_message, 1, "into other nodes' memory per message");
@@ -159,9 +164,7 @@ void print_writes(const Table<BenchFigures>& table) {
   if (table.greatest().rounds > 0) {
     table.line("", &F::rounds, 0, "leaders that began while it was measured");
   }
-  if (table.greatest().views_installed > 0) {
-    table.line("", &F::views_installed, 0, "views installed while it was measured");
-  }
+  print_views_installed(table);
 }
 
 /// Prints figures from the counters of members; results of --daemon have no counters.
@@ -177,9 +180,7 @@ void print_counters(const BenchCommand& c, const BenchReport& report,
   table.line("", &F::lost_at_sockets_packets, 0, "packets lost at full sockets");
   if (c.loss_percent > 0) table.line("", &F::dropped_packets, 0, "packets dropped on purpose");
   if (token) table.line("", &F::tokens_retransmitted, 0, "tokens retransmitted");
-  if (table.greatest().views_installed > 0) {
-    table.line("", &F::views_installed, 0, "views installed while it was measured");
-  }
+  print_views_installed(table);
   if (token) {
     table.line("windows", &F::global_window_packets, 0, "packets in a rotation");
     table.line("", &F::personal_window_packets, 0, "packets of one node in a rotation");

@@ -32,17 +32,17 @@ void DomainState::install(const wire::DomainView& view, Effects& out) {
   std::vector<MemberId> now = members();
   const bool inside = std::find(now.begin(), now.end(), parts_.self) != now.end();
   if (!inside) {
-    if (!excluded_ && !announced_members_.empty()) {
+    if (!excluded_ && announced_.number != 0) {
       out.report({&event::gather_started, announced_, {}, 0, now.size(), &gather::excluded});
     }
     excluded_ = true;
     return;
   }
-  if (excluded_ || announced_members_.empty()) {
+  if (excluded_ || announced_.number == 0) {
     member_since_ = recent_since_ = view.id.number;
     recent_.clear();
   }
-  if (!announced_members_.empty()) {
+  if (announced_.number != 0) {
     // Those that were in the same last view have delivered the same. Either they stay, or the view
     // behind that one has excluded all of them.
     std::vector<MemberId> both;
@@ -62,10 +62,9 @@ void DomainState::install(const wire::DomainView& view, Effects& out) {
   }
   excluded_ = false;
   announced_ = view.id;
-  announced_members_ = std::move(now);
   View regular;
   regular.id = view.id;
-  regular.members = announced_members_;
+  regular.members = std::move(now);
   regular.primary = Primary::yes;
   ++parts_.counts.views;
   out.install(regular);

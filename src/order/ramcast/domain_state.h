@@ -45,8 +45,7 @@ class DomainState {
  private:
   const Parts& parts_;
   wire::DomainView view_;
-  ViewId announced_{};  ///< the last regular view that the application was told
-  std::vector<MemberId> announced_members_;
+  ViewId announced_{};  ///< the last regular view that the application was told; 0 before
   Seq delivered_ = 0;
   Seq member_since_ = 0;
   Seq known_since_ = 0;

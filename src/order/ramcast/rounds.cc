@@ -132,7 +132,7 @@ bool Rounds::try_to_lead(Instant now, Effects& out) {
   // A candidate outside leads in the latest view if no member that answers has delivered it. A
   // majority has answered, so some member has: then nothing behind the view is released.
   const bool outside = state_.has_view() && !state_.is_member();
-  const bool last_resort = newest.id == state_.view().id && decision_->in_view == 0;
+  const bool last_resort = newest.id == state_.view().id && !decision_->delivered_by_member;
   const bool may_lead = outside && !PEAL_MUTANT(rc_outside_leads_inside) ? last_resort : inside;
   if (newest.id.number != 0 && (!may_lead || newest.roster[parts_.place] != parts_.self)) {
     // A view has excluded this server, whose messages the others may have released by now.

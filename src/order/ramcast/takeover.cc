@@ -239,8 +239,8 @@ Decision Takeover::decide() const {
   for (Place place = 0; place < answers_.size(); ++place) {
     const Answer& answer = answers_[place];
     const bool inside = ((decision.view.members >> place) & 1U) != 0;
-    if (!answer.complete || !inside || answer.first.view.id != decision.view.id) continue;
-    decision.in_view = static_cast<std::uint16_t>(decision.in_view | (1U << place));
+    const bool delivered = answer.complete && answer.first.view.id == decision.view.id;
+    if (inside && delivered) decision.delivered_by_member = true;
   }
   if (decision.proposed.id.number <= decision.view.id.number) decision.proposed = {};
   MemberId loser;

@@ -30,7 +30,7 @@ struct Decision {
   wire::DomainView view;              ///< the latest one that any member delivered
   wire::DomainView proposed;          ///< a later one that may have been committed, or number 0
   std::uint16_t answered = 0;         ///< bit i: the member at place i takes part
-  std::uint16_t in_view = 0;          ///< bit i: it is a member of `view`, and has delivered it
+  bool delivered_by_member = false;   ///< a member of `view` that takes part has delivered it
 };
 
 /// The change of the leader, at a candidate and at the members that it asks. A member gives its

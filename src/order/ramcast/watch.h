@@ -29,7 +29,7 @@ class Watch {
   bool beat_is_due(Instant now) const { return now >= next_; }
   Instant deadline() const { return next_; }
   void on_renewed(Instant now, NodeIndex node);
-  /// This server has delivered a view behind `before`.
+  /// This server has delivered a view.
   void on_view();
   /// The process did not run for a while: nobody is suspected for that.
   void on_pause(Instant now);
