@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -78,6 +79,35 @@ void ScenarioGenerator::plan_pauses() {
   }
 }
 
+/// Nodes crash and come back: as many of a domain as leave it a majority, mostly the first ones, which
+/// lead at the beginning, and nodes outside while they send. The draws use a random generator of their
+/// own.
+void ScenarioGenerator::plan_crashes() {
+  if (!options_.faults) return;
+  Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x7e);
+  if (!own.chance(0.6)) return;
+  const auto crash = [&](NodeId node) {
+    const std::string name = nodes_text({node});
+    const Duration from{own.between(0, length_.ns)};
+    const std::string sends =
+        own.chance(0.5) ? " after-sends " + std::to_string(1 + own.below(40)) : "";
+    timeline_.at(from, "crash " + name + sends);
+    timeline_.at(from + milliseconds(own.between(1, 900)), "start " + name);
+  };
+  std::set<NodeId> outside;
+  for (std::uint32_t n = 1; n <= nodes_; ++n) outside.insert(NodeId{n});
+  for (const std::vector<NodeId>& domain : genuine_domains()) {
+    for (const NodeId node : domain) outside.erase(node);
+    if (domain.size() < 3 || !own.chance(0.6)) continue;
+    for (std::uint64_t i = own.below(4); i > 0; --i) {
+      crash(own.chance(0.5) ? domain.front() : domain[own.below(domain.size())]);
+    }
+  }
+  for (const NodeId node : outside) {
+    if (own.chance(0.5)) crash(node);
+  }
+}
+
 /// How long a write into memory takes at most: often so long that messages overtake each other.
 std::string ScenarioGenerator::slow_writes() const {
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x7d);
@@ -85,15 +115,38 @@ std::string ScenarioGenerator::slow_writes() const {
   return duration_text(most);
 }
 
-/// With crash_stop, a node of a domain that has ended does not come back, and a domain without a
-/// majority orders nothing more. So as many nodes of a domain may end as leave it a majority, and
-/// targeted faults pause nodes instead of crashing them.
-void ScenarioGenerator::spare_members() {
-  std::vector<std::vector<NodeId>> domains = domains_;
-  if (domains.empty()) {
-    domains.emplace_back();
-    for (std::uint32_t n = 1; n <= nodes_; ++n) domains[0].push_back(NodeId{n});
-  }
+/// How writes into memory travel: which part of a write is there first, and how long some or all of
+/// them take. The draws use a random generator of their own.
+std::string ScenarioGenerator::draw_memory() const {
+  Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x7f);
+  static constexpr std::array<const char*, 4> kTears{"never", "ascending", "descending", "random"};
+  static constexpr std::array<const char*, 3> kSegments{"8", "64", "256"};
+  std::string words;
+  const auto add = [&](const std::string& key, const std::string& value) {
+    if (!is_fixed(key)) words += " " + key + "=" + value;
+  };
+  add("tear", kTears[own.below(kTears.size())]);
+  add("memory-segment", kSegments[own.below(kSegments.size())]);
+  const Duration slow{own.between(microseconds(20).ns, milliseconds(3).ns)};
+  if (own.chance(0.5)) add("slow-write", duration_text(slow));
+  const Duration most{own.between(microseconds(2).ns, microseconds(200).ns)};
+  if (own.chance(0.3)) add("write", duration_text(most));
+  return words;
+}
+
+/// The domains, or all nodes as one.
+std::vector<std::vector<NodeId>> ScenarioGenerator::genuine_domains() const {
+  if (!domains_.empty()) return domains_;
+  std::vector<NodeId> all;
+  for (std::uint32_t n = 1; n <= nodes_; ++n) all.push_back(NodeId{n});
+  return {all};
+}
+
+/// A domain without a majority orders nothing more: with crash_stop for good, otherwise until all its
+/// nodes have restarted. So as many nodes of a domain may end as leave it a majority, and targeted
+/// faults pause nodes instead of crashing them. With `all_may_end`, all nodes may end at once.
+void ScenarioGenerator::spare_members(bool all_may_end) {
+  const std::vector<std::vector<NodeId>> domains = genuine_domains();
   std::map<NodeId, std::size_t> domain_of;
   for (std::size_t i = 0; i < domains.size(); ++i) {
     for (const NodeId node : domains[i]) domain_of[node] = i;
@@ -109,7 +162,8 @@ void ScenarioGenerator::spare_members() {
   Timeline kept;
   for (const auto& [when, text] : timeline_.lines()) {
     std::string line = target_without_crashes(text);
-    if (line.starts_with("crash ") || line.starts_with("leave ")) {
+    const bool all = all_may_end && line == "crash all";
+    if (!all && (line.starts_with("crash ") || line.starts_with("leave "))) {
       const std::size_t end = std::min(line.find(' ', 6), line.size());
       std::vector<NodeId> nodes = nodes_of(line.substr(6, end - 6), nodes_);
       std::erase_if(nodes, [&](NodeId node) { return !may_end(node); });
@@ -119,6 +173,12 @@ void ScenarioGenerator::spare_members() {
     kept.at(Duration{when}, line);
   }
   timeline_ = std::move(kept);
+}
+
+/// In most scenarios of an engine that keeps its order in memory, each domain keeps a majority.
+void ScenarioGenerator::spare_majorities() {
+  Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x6d);
+  if (own.chance(0.7)) spare_members(own.chance(0.2));
 }
 
 }  // namespace peal::sim

@@ -65,8 +65,12 @@ class ScenarioGenerator {
   void spare_lives();
   void plan_lost_members();
   void plan_pauses();
+  void plan_crashes();
   std::string slow_writes() const;
-  void spare_members();
+  std::string draw_memory() const;
+  std::vector<std::vector<NodeId>> genuine_domains() const;
+  void spare_members(bool all_may_end);
+  void spare_majorities();
   void write_timeline();
   void write_ending(const DiskFaults& disks);
   void write_late_duplicates();

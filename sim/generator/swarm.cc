@@ -52,7 +52,10 @@ Script ScenarioGenerator::write() {
   if (processes_fail_) plan_pauses();
   if (options_.engine.traits().crash_stop) {
     plan_lost_members();
-    spare_members();
+    spare_members(false);
+  } else if (options_.engine.is_genuine()) {
+    plan_crashes();
+    spare_majorities();
   } else if (options_.engine.votes_in_memory()) {
     spare_lives();
   }
@@ -221,6 +224,8 @@ void ScenarioGenerator::write_cluster() {
   add(0.2, "room", random_.number(16, 400));
   if (needs_links(options_.engine.engine()) && !is_fixed("write"))
     line += " write=" + slow_writes();
+  else if (options_.engine.needs(1).memory)
+    line += draw_memory();
   if (options_.engine.has_acceptors()) {
     add(0.3, "window", random_.number(1, std::min<std::int64_t>(gap, 250)));
     add(0.3, "member-window", random_.number(1, 64));

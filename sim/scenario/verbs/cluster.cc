@@ -13,6 +13,10 @@ namespace {
 
 constexpr std::uint64_t kMessageBytes = 4U << 20;
 constexpr std::uint64_t kSmallBytes = 1U << 20;
+/// Share of the writes that `slow-write` makes slow.
+constexpr double kSlowWrites = 0.05;
+/// Memory is written in words; and the largest part of a write that may be applied at once.
+constexpr std::uint64_t kWordBytes = 8, kSegmentMost = 1U << 20;
 /// Counters on the wire are at most 2^63 - 1. Above the first count, 2^20 positions must remain for
 /// the scenario.
 constexpr std::uint64_t kFirstCountMost = wire::kCounterMax - (1U << 20);
@@ -65,6 +69,25 @@ void read_domains(Tokenizer& words, WorldOptions& options) {
   if (options.engine.is_genuine()) check_domains(words, options);
 }
 
+/// Reads how writes into the memory of other nodes travel.
+void read_memory(Tokenizer& words, FabricOptions& fabric) {
+  fabric.write_most = words.duration("write", fabric.write_most);
+  fabric.write_least = std::min(fabric.write_least, fabric.write_most);
+  fabric.slow_most = words.duration("slow-write", {});
+  fabric.slow = fabric.slow_most.ns > 0 ? kSlowWrites : 0;
+  fabric.segment_bytes =
+      words.number("memory-segment", fabric.segment_bytes, kWordBytes, kSegmentMost) / kWordBytes *
+      kWordBytes;
+  static constexpr std::array kTears{"never", "ascending", "descending", "random"};
+  const std::string tear = words.value("tear").value_or("ascending");
+  const auto* const found = std::find(kTears.begin(), kTears.end(), tear);
+  if (found == kTears.end()) {
+    words.fail("tear=" + tear + ": accepted is never, ascending, descending or random");
+    return;
+  }
+  fabric.tear = static_cast<FabricOptions::Tear>(found - kTears.begin());
+}
+
 void read_cluster_keys(Tokenizer& words, WorldOptions& options) {
   read_engine(words, options);
   options.nodes = static_cast<std::uint32_t>(words.number("nodes", 3, 1, kNodesMax));
@@ -84,8 +107,7 @@ void read_cluster_keys(Tokenizer& words, WorldOptions& options) {
   options.step_cost = words.duration("step-cost", options.step_cost);
   options.send_cost = words.duration("send-cost", options.send_cost);
   options.wire_per_kilobyte = words.duration("wire", options.wire_per_kilobyte);
-  options.fabric.write_most = words.duration("write", options.fabric.write_most);
-  options.fabric.write_least = std::min(options.fabric.write_least, options.fabric.write_most);
+  read_memory(words, options.fabric);
   options.read_budget =
       static_cast<std::uint32_t>(words.number("read-budget", options.read_budget, 1, 1'000'000));
   options.loopback = words.yes_no("loopback").value_or(false);
