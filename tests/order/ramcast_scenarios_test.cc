@@ -587,6 +587,25 @@ TEST(RamcastScenarios, ARestartedServerSaysWhoseViewItWaitsFor) {
   end_well(*world);
 }
 
+/// The server has restarted. A view takes it in, and the next one leaves it out before it has got a
+/// base: it knows of neither.
+TEST(RamcastScenarios, ARestartedServerIsExcludedBeforeItHasABase) {
+  const auto world = settled({.domains = {3}, .outsiders = 1});
+  world->crash(2);
+  ASSERT_TRUE(world->run_until([&] { return world->view(0).size() == 2; }, seconds(1)));
+  world->start(2);
+  ASSERT_TRUE(world->run_until([&] { return world->view(0).size() == 3; }, seconds(1)));
+  for (const std::uint32_t other : {0U, 1U, 3U}) {
+    world->cut(2, other);
+    world->cut(other, 2);
+  }
+  ASSERT_TRUE(world->run_until([&] { return world->view(0).size() == 2; }, seconds(1)));
+  ASSERT_TRUE(world->view(2).empty());
+  world->heal_all();
+  EXPECT_TRUE(world->run_until([&] { return world->is_settled(); }, seconds(1)));
+  end_well(*world);
+}
+
 TEST(RamcastScenarios, AnExcludedMemberGetsWhatItsLastViewOwesToIt) {
   const auto world = settled({.domains = {3}, .outsiders = 1});
   submit_some(*world, 3, 1, 10);
