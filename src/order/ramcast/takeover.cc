@@ -266,8 +266,8 @@ bool Takeover::accepts(const MemberId& from, NodeIndex node, const wire::Takeove
   if (parts_.standing.is_foreign(takeover.round)) return false;
   const wire::DomainView& known = state_.view();
   if (!takeover.bootstrap) {
-    // A process that knows nothing takes part only as a member of a view.
-    if (known.roster.empty()) return ((asked.members >> parts_.place) & 1U) != 0;
+    // A process that knows nothing may have been taken in by one view and left out by the next.
+    if (known.roster.empty()) return true;
     return known.id.number != 0 || asked.id.number != 0 || known.roster == asked.roster ||
            replaces_beginning(from, node, takeover);
   }
