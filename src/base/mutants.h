@@ -226,9 +226,11 @@ namespace peal::sim_hooks {
   X(rc_base_has_units, "a base counts as if it had the units of its entries")                     \
   X(rc_base_for_owed, "an excluded member gets a base before it has what its view owes to it")    \
   X(rc_base_skips_unknown, "a member skips what a base takes for past, also unheard-of messages") \
+  X(rc_base_skips_view, "a server that a view takes in skips messages behind that view")          \
   X(rc_causes_ignored, "a leader proposes below the key that a message comes behind")             \
   X(rc_clock_lost, "a new leader does not take over the clocks of the members")                   \
   X(rc_clock_not_raised, "a server acknowledges a key without raising its clock")                 \
+  X(rc_deaf_leader_stays, "a leader that hears no majority passes for fit")                        \
   X(rc_digests_ignored, "acknowledgements of different timestamps count together")                \
   X(rc_found_in_known_round, "an answer names a round, and its key was found in a later one")     \
   X(rc_full_member_waits, "a member that can keep no more gets no base in a new view")            \

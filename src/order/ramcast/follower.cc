@@ -103,7 +103,8 @@ bool Follower::end_base(const wire::LogEntry& entry, ByteView unit) {
   Standing& standing = parts_.standing;
   const bool owed = standing.left_behind && (!inside || PEAL_MUTANT(rc_left_behind_for_ever));
   // A server outside the view has space for all.
-  if (state_.is_member() && (owed || skips_unknown() || !has_space_for_base())) {
+  const bool unfit = state_.is_member() && (owed || skips_unknown() || !has_space_for_base());
+  if (unfit || skips_behind_view()) {
     parts_.drop(wire::Drop::bad_value);
     return false;
   }
@@ -136,8 +137,27 @@ bool Follower::skips_unknown() {
   if (PEAL_MUTANT(rc_base_skips_unknown)) return false;
   return std::any_of(base_.begin(), base_.end(), [this](const BaseEntry& each) {
     if (each.entry.kind != wire::LogKind::base_sender) return false;
-    const Row* row = messages_.find_row(each.entry.sender);
-    return row != nullptr && !row->knows_below(each.entry.key);
+    const MemberId& sender = each.entry.sender;
+    const auto node = parts_.layout.index_of(sender.node);
+    if (const Row* row = messages_.find_row(sender)) return !row->knows_below(each.entry.key);
+    return each.entry.key > 1 && node && !messages_.is_removed(sender, *node);
+  });
+}
+
+/// The same, for a view that this server has yet to deliver, and that it is in. Its leader has
+/// released nothing behind that view; others have, if a later view leaves this server out.
+bool Follower::skips_behind_view() const {
+  if (PEAL_MUTANT(rc_base_skips_view)) return false;
+  Seq first = wire::kCounterMax;
+  for (const BaseEntry& each : base_) {
+    if (each.entry.kind != wire::LogKind::base_view) continue;
+    const wire::DomainView& view = each.view;
+    const bool inside = view.roster[parts_.place] == parts_.self &&
+                        ((view.members >> parts_.place) & 1U) != 0;
+    if (inside && view.id.number > state_.view().id.number) first = std::min(first, view.id.number);
+  }
+  return std::any_of(base_.begin(), base_.end(), [first](const BaseEntry& each) {
+    return each.entry.kind == wire::LogKind::base_sender && each.entry.stamp > first;
   });
 }
 

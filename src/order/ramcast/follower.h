@@ -40,6 +40,7 @@ class Follower final : public LogTaker {
   bool take_base(const wire::LogEntry& entry, ByteView unit);
   bool end_base(const wire::LogEntry& entry, ByteView unit);
   bool skips_unknown();
+  bool skips_behind_view() const;
   bool has_space_for_base();
   bool adopt(const BaseEntry& each);
   bool take_proposal(const wire::LogEntry& entry, ByteView unit);

@@ -83,8 +83,8 @@ bool Inbox::put(Instant now, Row& row, const MemberId& sender, const wire::Messa
 bool Inbox::has_space(std::uint64_t index) {
   const Row* row = messages_.open_row(parts_.self, parts_.index, Origin::sender);
   if (row == nullptr) return false;
-  if (row->records.empty()) return messages_.can_fill(parts_.index, 1, Origin::sender);
   if (index <= row->released) return false;  // by the word of a faulty leader
+  if (row->records.empty()) return messages_.can_fill(parts_.index, 1, Origin::sender);
   const Record* const former = row->in_slot(index);
   return former == nullptr || (former->index < index && messages_.may_overwrite(*row, *former));
 }

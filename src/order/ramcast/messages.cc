@@ -350,6 +350,7 @@ void Messages::release(Seq delivered) {
 }
 
 void Messages::shrink(Row& row) {
+  if (const Seq last = row.last_key(); last > released_) lose(last);
   row.past_keys.clear();
   for (Record& record : row.records) {
     if (record.used() && !record.single()) row.past_keys.emplace_back(record.id.number, record.key);

@@ -67,9 +67,8 @@ void Repair::repair(Record& record, Effects& out) {
   }
   if (record.key != 0) return;  // only the order is missing, or a message before this one
   if (record.own.key == 0 && !parts_.standing.leads()) {
-    const auto leader = parts_.layout.index_of(parts_.standing.promised.coordinator.node);
-    const bool near = leader && parts_.layout.role(*leader).domain == parts_.domain;
-    if (near && *leader != parts_.index && record.has_body) query(*leader, record.id, out);
+    const auto leader = near_leader();
+    if (leader && *leader != parts_.index && record.has_body) query(*leader, record.id, out);
     return;
   }
   ask_near(record, out);
@@ -84,12 +83,20 @@ void Repair::repair(Record& record, Effects& out) {
 }
 
 /// Those that have not acknowledged may be unable to tell this server. Another one of its domain
-/// may know the key by now.
+/// may know the key by now: mostly the leader.
 void Repair::ask_near(const Record& record, Effects& out) {
   const std::vector<NodeIndex>& servers = parts_.layout.servers(parts_.domain);
-  const NodeIndex server = servers[turn_++ % servers.size()];
   const bool first = record.repair_gap <= parts_.options.repair * 2;
-  if (!first && server != parts_.index) query(server, record.id, out);
+  const auto leader = near_leader();
+  const NodeIndex server = first && leader ? *leader : servers[turn_++ % servers.size()];
+  if (server != parts_.index) query(server, record.id, out);
+}
+
+/// The leader of this server's domain, which may be this server.
+std::optional<NodeIndex> Repair::near_leader() const {
+  const auto leader = parts_.layout.index_of(parts_.standing.promised.coordinator.node);
+  const bool near = leader && parts_.layout.role(*leader).domain == parts_.domain;
+  return near ? leader : std::nullopt;
 }
 
 /// From the leader first, then from the other servers in turn.
@@ -102,10 +109,9 @@ void Repair::pull_body(const Record& record, Effects& out) {
   }
   std::erase(servers, parts_.index);
   if (servers.empty()) return;
-  const auto leader = parts_.layout.index_of(parts_.standing.promised.coordinator.node);
   const bool first = record.repair_gap <= parts_.options.repair * 2;
-  const bool near = leader && parts_.layout.role(*leader).domain == parts_.domain;
-  if (first && near && *leader != parts_.index) return pull(*leader, record.id, out);
+  const auto leader = near_leader();
+  if (first && leader && *leader != parts_.index) return pull(*leader, record.id, out);
   pull(servers[turn_++ % servers.size()], record.id, out);
 }
 

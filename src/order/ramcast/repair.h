@@ -35,6 +35,7 @@ class Repair {
   Instant attempt_again(Instant now, Effects& out);
   void attempt(Instant now, Record& record, Effects& out);
   void repair(Record& record, Effects& out);
+  std::optional<NodeIndex> near_leader() const;
   void ask_near(const Record& record, Effects& out);
   void pull_body(const Record& record, Effects& out);
   void relay(NodeIndex node, const Record& record, Effects& out);

@@ -154,8 +154,25 @@ std::uint16_t Watch::missing(Instant now) const {
   for (Place place = 0; place < peers_.size(); ++place) {
     if (!trusts(now, place)) bits |= 1U << place;
   }
-  if (!parts_.standing.leads() && !may_lead(now)) bits |= 1U << parts_.place;
+  if (!can_go_on_leading(now)) bits |= 1U << parts_.place;
   return static_cast<std::uint16_t>(bits);
+}
+
+/// The server leads, or may. A leader that hears no majority orders nothing; the others of them may
+/// hear a majority, though fewer than one miss this leader.
+bool Watch::can_go_on_leading(Instant now) const {
+  const Standing& standing = parts_.standing;
+  if (!standing.leads()) {
+    // It has lost its round, and the others still take it for their leader.
+    const bool deposed = standing.role == Standing::Role::follower && standing.has_order() &&
+                         standing.promised.coordinator == parts_.self;
+    return may_lead(now) && !deposed;
+  }
+  unsigned heard = 0;
+  for (Place place = 0; place < peers_.size(); ++place) {
+    if (!is_gone(now, place)) ++heard;
+  }
+  return heard >= parts_.quorum() || PEAL_MUTANT(rc_deaf_leader_stays);
 }
 
 /// The highest round that this server or a living one has promised.
@@ -209,7 +226,7 @@ void Watch::set_unfit(Instant now, Seq number) {
   // Answers may come although signs of life do not. Then the next attempt would depose a leader.
   constexpr std::int64_t kLongest = 32;
   const Duration first = parts_.options.exclude();
-  const bool again = unfit_in_ == state_.view().id;
+  const bool again = unfit_by_ != 0 && unfit_in_ == state_.view().id;
   unfit_for_ = again ? std::min(unfit_for_ * 2, first * kLongest) : first;
   unfit_in_ = state_.view().id;
   unfit_by_ = number;
@@ -217,7 +234,7 @@ void Watch::set_unfit(Instant now, Seq number) {
 }
 
 bool Watch::is_unfit(Instant now) const {
-  if (unfit_in_.number == 0 || unfit_in_ != state_.view().id) return false;
+  if (unfit_by_ == 0 || unfit_in_ != state_.view().id) return false;
   if (now < unfit_until_ || PEAL_MUTANT(rc_unfit_for_ever)) return true;
   for (Place place = 0; place < peers_.size(); ++place) {
     if (place == parts_.place || !lives(now, place)) continue;

@@ -114,6 +114,7 @@ class Watch {
   NodeIndex node_at(Place place) const { return parts_.layout.servers(parts_.domain)[place]; }
   bool is_last_resort(Instant now) const;
   bool is_unfit(Instant now) const;
+  bool can_go_on_leading(Instant now) const;
   std::uint16_t missing(Instant now) const;
   Seq heard_from_all() const;
   wire::Round current_round(Instant now) const;
