@@ -469,7 +469,7 @@ TEST(RamcastScenarios, ACandidateTakesWhatIsOrderedOfManyIncarnations) {
 /// cannot take from the log would be lost with the leader, which counts what is in its memory.
 TEST(RamcastScenarios, ALeaderOrdersNoMoreIncarnationsThanAMemberHasSpaceFor) {
   Shape shape{.domains = {3}, .outsiders = 1};
-  shape.options.suspect = seconds(10);
+  shape.options.suspect = seconds(1);
   const auto world = settled(shape);
   const std::uint32_t leader = 0, other = 1, member = 2, sender = 3;
   ASSERT_EQ(world->leader(1), leader);
@@ -501,7 +501,7 @@ TEST(RamcastScenarios, ALeaderOrdersNoMoreIncarnationsThanAMemberHasSpaceFor) {
 void expect_views_without_members_that_lag(std::uint64_t seed) {
   Shape shape{.domains = {3, 3}, .outsiders = 4};
   shape.options.slots = 2;
-  shape.options.suspect = seconds(10);
+  shape.options.suspect = seconds(1);
   shape.fabric.slow = 0.5;
   const auto world = settled(shape);
   constexpr std::uint32_t kFirstSender = 6;
