@@ -128,8 +128,8 @@ TEST_F(MemberRamcast, AMessageIsRefusedIfItsDomainIsUnknownOrItIsTooLarge) {
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().code, ErrorCode::invalid_option);
   EXPECT_EQ(unknown.error().message,
-            "domain \"north\" is not configured: accepted is \"east\", \"west\", or none, and all "
-            "nodes learn the message");
+            "domain \"north\" is not configured: accepted is \"east\", \"west\", or none, and the "
+            "nodes of all domains learn the message");
   const auto large = site.member->multicast(std::string(40'000, 'x'), Service::agreed, "east");
   ASSERT_FALSE(large);
   EXPECT_EQ(large.error().code, ErrorCode::too_large);
