@@ -51,8 +51,11 @@ std::string domain_names_text(const Settings& settings, DomainSet domains) {
 
 std::string accepted_domains_text(const Settings& settings, DomainSet accepted) {
   if (accepted.empty()) return "leave it out, and all nodes learn the message";
+  // With a genuine engine a node may be in no domain, and then learns nothing.
   return "accepted is " + domain_names_text(settings, accepted) +
-         ", or none, and all nodes learn the message";
+         (settings.order->traits.genuine
+              ? ", or none, and the nodes of all domains learn the message"
+              : ", or none, and all nodes learn the message");
 }
 
 using Checked = Result<void, std::string>;

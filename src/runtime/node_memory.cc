@@ -59,17 +59,21 @@ Result<std::unique_ptr<io::fabric::Fabric>, io::IoError> open_memory(const NodeT
   return fabric;
 }
 
-std::string memory_text(const io::fabric::Fabric& memory, const trace::Names& names) {
+MemoryState memory_state(const io::fabric::Fabric& memory) {
+  return {memory.status(), memory.problem(), memory.verbs_problem()};
+}
+
+std::string memory_text(const MemoryState& state, const trace::Names& names) {
   std::string text;
   bool may_be_faster = false;
-  for (const io::fabric::PeerStatus& peer : memory.status()) {
+  for (const io::fabric::PeerStatus& peer : state.peers) {
     may_be_faster = may_be_faster || peer.kind == io::fabric::Kind::tcp;
     text +=
         (text.empty() ? "" : ", ") + names.name(peer.node) + " " + io::fabric::kind_name(peer.kind);
     if (!peer.problem.empty()) text += " (" + peer.problem + ")";
   }
-  if (!memory.problem().empty()) text += "; " + memory.problem();
-  if (may_be_faster && !memory.verbs_problem().empty()) text += "; " + memory.verbs_problem();
+  if (!state.problem.empty()) text += "; " + state.problem;
+  if (may_be_faster && !state.verbs_problem.empty()) text += "; " + state.verbs_problem;
   return text;
 }
 

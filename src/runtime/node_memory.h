@@ -27,8 +27,16 @@ Result<std::unique_ptr<io::fabric::Fabric>, io::IoError> open_memory(const NodeT
                                                                      const MemberId& self,
                                                                      io::Loop& loop);
 
-/// Which fabric reaches which node, such as "n2 shm, n3 tcp (why not shm)", for people.
-std::string memory_text(const io::fabric::Fabric& memory, const trace::Names& names);
+/// What memory_text() tells.
+struct MemoryState {
+  std::vector<io::fabric::PeerStatus> peers;
+  std::string problem;        ///< Fabric::problem()
+  std::string verbs_problem;  ///< Fabric::verbs_problem()
+};
+MemoryState memory_state(const io::fabric::Fabric& memory);
+/// Which fabric reaches which node, such as "n2 shm, n3 tcp (why not shm)", for people. Why RDMA is
+/// not used is in it if it would reach a node faster.
+std::string memory_text(const MemoryState& state, const trace::Names& names);
 /// Adds the counters of the memory, and of the writes to each node.
 void add_memory_counters(const io::fabric::Fabric& memory, const trace::Names& names,
                          std::vector<std::pair<std::string, std::uint64_t>>& to);

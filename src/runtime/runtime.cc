@@ -200,9 +200,9 @@ void Runtime::end_work(Instant now) {
   }
   if (memory_ != nullptr) {
     memory_->flush(now);
-    if (!memory_->problem().empty() && memory_->problem() != memory_problem_) {
-      memory_problem_ = memory_->problem();
-      application_.on_warning(memory_problem_);
+    const bool is_keyed = nodes_.settings().keys.has_value();
+    while (const auto line = memory_notices_.next(*memory_, names(), is_keyed)) {
+      application_.on_warning(*line);
     }
   }
 }

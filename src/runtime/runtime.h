@@ -18,6 +18,7 @@
 #include "io/loop.h"
 #include "node/node.h"
 #include "runtime/buffers.h"
+#include "runtime/memory_notices.h"
 #include "runtime/node_table.h"
 #include "runtime/node_transport.h"
 #include "runtime/stall_notice.h"
@@ -156,9 +157,9 @@ class Runtime final : private io::LoopHost, private node::Sink {
   std::vector<std::string> start_warnings_;
   ViewCause cause_;
   StallNotice stall_{"the ordering"};
-  std::string state_file_;                      ///< the file that stores the epoch; empty: no file
-  std::unique_ptr<AcceptorLog> log_;            ///< null if this node keeps no log on disk
-  std::string memory_problem_;                  ///< told last
+  std::string state_file_;            ///< the file that stores the epoch; empty: no file
+  std::unique_ptr<AcceptorLog> log_;  ///< null if this node keeps no log on disk
+  MemoryNotices memory_notices_;
   std::unique_ptr<io::fabric::Fabric> memory_;  ///< null unless the engine needs memory
   std::unique_ptr<node::Node> node_;
 };

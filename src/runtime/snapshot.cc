@@ -86,7 +86,7 @@ Snapshot snapshot_of(const Runtime& runtime) {
   now.multicast = runtime.transport().udp().multicast_status();
   now.data = data_text(runtime.transport().udp(), runtime.names());
   if (const io::fabric::Fabric* memory = runtime.memory()) {
-    now.memory = memory_text(*memory, runtime.names());
+    now.memory = memory_text(memory_state(*memory), runtime.names());
     add_memory_counters(*memory, runtime.names(), now.counters);
   }
   if (const auto leads = node.leadership()) {

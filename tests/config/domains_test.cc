@@ -156,7 +156,7 @@ TEST(ConfigDomains, DestinationsWithAGenuineEngineAreAnyDomains) {
   EXPECT_EQ(destinations_text({"south", "west"}, Multicast::genuine), "to 2 3");
   EXPECT_EQ(destinations_text({"west", "north"}, Multicast::genuine),
             "domain \"north\" is not configured: accepted is \"east\", \"west\", \"south\", or "
-            "none, and all nodes learn the message");
+            "none, and the nodes of all domains learn the message");
 }
 
 const std::string kRamcast = "order = \"ramcast\"\n";
@@ -223,6 +223,16 @@ TEST(ConfigDomains, TheHelpIsAnExample) {
   const auto config = with_domains(text);
   ASSERT_TRUE(config) << config.error();
   EXPECT_EQ(config->settings.domains.at(0).name, "east");
+}
+
+// Domains of some engines share no message with all nodes, have no logs, and are smaller.
+TEST(ConfigDomains, TheHelpIsTrueOfEachEngineWithDomains) {
+  std::string text = annotated_file();
+  text = text.substr(text.find("# Some nodes with an order of their own"));
+  text.resize(text.find("\n\n"));
+  EXPECT_EQ(text.find("with the messages to all nodes"), std::string::npos) << text;
+  EXPECT_NE(text.find("where nodes keep logs"), std::string::npos) << text;
+  EXPECT_NE(text.find("with order = \"ramcast\" 1 to 15"), std::string::npos) << text;
 }
 
 }  // namespace

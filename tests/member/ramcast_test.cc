@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <filesystem>
 
 #include "members.h"
@@ -122,14 +126,47 @@ TEST_F(MemberRamcast, MessagesToBothDomainsHaveOneOrder) {
   EXPECT_EQ(judgement.messages, kNodes * kEach);
 }
 
+/// Sends the length of a frame to the socket at which a node listens for writers of this machine,
+/// and reads until the node ends the connection.
+void send_frame_length(std::uint32_t node, std::uint8_t byte) {
+  sockaddr_un to{};
+  to.sun_family = AF_UNIX;
+  const std::string path = "/tmp/peal-" + std::to_string(::geteuid()) + "/test-" +
+                           std::to_string(::getpid()) + ".n" + std::to_string(node) + ".memory";
+  ASSERT_LT(path.size(), sizeof to.sun_path);
+  std::memcpy(to.sun_path, path.data(), path.size());
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(::connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof to), 0) << path;
+  std::array<std::uint8_t, 4> length{};
+  length.fill(byte);
+  EXPECT_EQ(::send(fd, length.data(), length.size(), MSG_NOSIGNAL), 4);
+  EXPECT_LE(::recv(fd, length.data(), length.size(), 0), 0);
+  ::close(fd);
+}
+
+TEST_F(MemberRamcast, AProcessThatBreaksARuleOfTheMemoryIsInTheWarningsOnce) {
+  Site site(config(6));
+  ASSERT_NE(site.member, nullptr);
+  const auto lines_with = [&](const std::string& what) {
+    return std::count_if(site.warnings.begin(), site.warnings.end(),
+                         [&](const std::string& each) { return each.find(what) != each.npos; });
+  };
+  for (int i = 0; i < 3; ++i) send_frame_length(6, 0);
+  send_frame_length(6, 0xff);
+  const std::string other = "broke a rule: a frame of 4294967295 bytes; its connection was ended: ";
+  for (int i = 0; i < 1'000 && lines_with(other) == 0; ++i) site.take(50ms);
+  EXPECT_EQ(lines_with(other), 1);
+  EXPECT_EQ(lines_with("broke a rule: a frame of 0 bytes; its connection was ended: "), 1);
+}
+
 TEST_F(MemberRamcast, AMessageIsRefusedIfItsDomainIsUnknownOrItIsTooLarge) {
   Site site(config(6));
   const auto unknown = site.member->multicast("x", Service::agreed, {"east", "north"});
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().code, ErrorCode::invalid_option);
   EXPECT_EQ(unknown.error().message,
-            "domain \"north\" is not configured: accepted is \"east\", \"west\", or none, and all "
-            "nodes learn the message");
+            "domain \"north\" is not configured: accepted is \"east\", \"west\", or none, and the "
+            "nodes of all domains learn the message");
   const auto large = site.member->multicast(std::string(40'000, 'x'), Service::agreed, "east");
   ASSERT_FALSE(large);
   EXPECT_EQ(large.error().code, ErrorCode::too_large);

@@ -35,6 +35,10 @@ Key<DomainEntry> nodes_key() {
       "the numbers of its nodes; those that are not in the list of nodes (yet) do not count"};
   key.accepted =
       "a list of 1 to 128 different numbers of nodes, from 1 to 65535, such as [1, 2, 3]";
+  for (const order::Descriptor* each : engines_with(&order::Traits::genuine)) {
+    key.accepted += "; with order = " + quote(each->name) + " 1 to " +
+                    std::to_string(each->traits.domain_nodes_most);
+  }
   key.example = "[1, 2, 3]";
   key.absent = "needed";
   key.needed = true;
@@ -120,9 +124,9 @@ const List<DomainEntry>& domain_list() {
   static const List<DomainEntry> kList{
       "domain", 0, kDomainsMax, kKeys,
       "Some nodes with an order of their own, up to 15 times. Only the nodes of a domain learn the "
-      "messages that are sent to it, and only their links carry them; each of them delivers these "
-      "in one order with the messages to all nodes. The same on all nodes, for as long as they "
-      "keep their logs"};
+      "messages that are sent to it, and only their links carry them; each node delivers all that "
+      "it learns in one order. The same on all nodes; where nodes keep logs, for as long as they "
+      "keep them"};
   return kList;
 }
 

@@ -16,7 +16,7 @@ Unexpected<IoError> refuse_options(const std::string& why) {
 
 }  // namespace
 
-Result<std::unique_ptr<Fabric>, IoError> Fabric::open(Options options) {
+Result<std::unique_ptr<Fabric>, IoError> Fabric::open(Options options, VerbsOpener open_device) {
   if (options.choice == Choice::shm && options.socket.empty()) {
     return refuse_options(
         "fabric = \"shm\": no Unix socket is configured: name one, or set fabric = \"tcp\"");
@@ -30,7 +30,7 @@ Result<std::unique_ptr<Fabric>, IoError> Fabric::open(Options options) {
   std::erase_if(options.peers, [&](const Peer& peer) { return peer.node == options.self.node; });
   std::sort(options.peers.begin(), options.peers.end(),
             [](const Peer& a, const Peer& b) { return a.node < b.node; });
-  std::unique_ptr<Fabric> fabric(new Fabric(std::move(options)));
+  std::unique_ptr<Fabric> fabric(new Fabric(std::move(options), open_device));
   if (fabric->options_.choice == Choice::verbs && !fabric->verbs_.is_usable()) {
     return refuse_options("fabric = \"verbs\": " + fabric->verbs_.problem);
   }
@@ -39,13 +39,14 @@ Result<std::unique_ptr<Fabric>, IoError> Fabric::open(Options options) {
   return fabric;
 }
 
-Fabric::Fabric(Options options)
+Fabric::Fabric(Options options, VerbsOpener open_device)
     : options_(std::move(options)),
-      verbs_(open_verbs(options_)),
-      regions_(options_.limits.exposed_bytes_max, options_.pages),
-      incoming_(options_, regions_, counters_, verbs_) {
+      verbs_(open_verbs(options_, open_device)),
+      regions_(options_.limits.exposed_bytes_max),
+      incoming_(options_, regions_, counters_, offences_, verbs_) {
   for (const Peer& peer : options_.peers) {
-    outgoing_.push_back(std::make_unique<OutgoingLink>(options_, peer, counters_, ends_, verbs_));
+    outgoing_.push_back(
+        std::make_unique<OutgoingLink>(options_, peer, counters_, offences_, ends_, verbs_));
   }
 }
 
@@ -177,6 +178,17 @@ void Fabric::set_address(Instant now, NodeId peer, const Endpoint& at) {
     each.at = at;
     link->on_address(now);
   }
+}
+
+const std::string& Fabric::verbs_failure() const {
+  static const std::string kNone;
+  if (!verbs_.has_failed) return kNone;
+  if (options_.choice == Choice::verbs) return verbs_.problem;
+  for (std::size_t i = 0; i < outgoing_.size(); ++i) {
+    if (outgoing_[i]->kind() == Kind::tcp) return verbs_.problem;
+    if (incoming_.kind_of(options_.peers[i].node) == Kind::tcp) return verbs_.problem;
+  }
+  return kNone;
 }
 
 std::vector<PeerStatus> Fabric::status() const {

@@ -8,6 +8,7 @@
 
 #include "io/fabric/ends.h"
 #include "io/fabric/incoming_links.h"
+#include "io/fabric/offences.h"
 #include "io/fabric/options.h"
 #include "io/fabric/outgoing_link.h"
 #include "io/fabric/regions.h"
@@ -39,8 +40,10 @@ class Fabric final : public port::Memory, public PolledMemory {
  public:
   /// Errors: invalid_option (no socket path for shm, no address for tcp, no RDMA for verbs, a bad
   /// path),
-  /// address_in_use, not_permitted, system. The message is one line with the remedy.
-  static Result<std::unique_ptr<Fabric>, IoError> open(Options options);
+  /// address_in_use, not_permitted, system. The message is one line with the remedy. `open_device`
+  /// opens the RDMA device if the options allow one.
+  static Result<std::unique_ptr<Fabric>, IoError> open(Options options,
+                                                       VerbsOpener open_device = &Verbs::open);
   ~Fabric() override;
   Fabric(const Fabric&) = delete;
   Fabric& operator=(const Fabric&) = delete;
@@ -91,15 +94,21 @@ class Fabric final : public port::Memory, public PolledMemory {
   }
   /// Why RDMA is not used, though the options allow it: one line with the remedy, or empty.
   const std::string& verbs_problem() const { return verbs_.problem; }
+  /// verbs_problem(), if this machine has an RDMA device that cannot be used, and a peer is reached
+  /// by tcp, or by nothing, therefore. Else empty.
+  const std::string& verbs_failure() const;
+  /// What a peer did against the rules, once for each of its incarnations and reason.
+  std::optional<Offence> take_offence() { return offences_.take(); }
   /// Where it listens for tcp, with the actual port; unspecified: nowhere.
   Endpoint at() const { return incoming_.at(); }
 
  private:
-  explicit Fabric(Options options);
+  Fabric(Options options, VerbsOpener open_device);
   OutgoingLink* link_to(NodeId peer);
 
   Options options_;
   Counters counters_;
+  Offences offences_;
   Ends ends_;
   WriteCounters unknown_;  ///< of writes to processes that are no peers
   VerbsUse verbs_;

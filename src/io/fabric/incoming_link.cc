@@ -27,7 +27,7 @@ void IncomingLink::on_frame(ByteView frame) {
   if (state_ == State::asked) {
     const auto record = reader.next();
     if (!record || record->kind != Record::Kind::ready || reader.next() || reader.failed()) {
-      return channel_->give_up("no ready", true);
+      return channel_->give_up("its first record is not `ready`", true);
     }
     state_ = State::proved;
     return;
@@ -75,7 +75,7 @@ void IncomingLink::admit() {
     channel_->limit_frames(kFrameBytesMax);
     return send(Record{});
   }
-  auto page = make_shared_pages(kBellBytes, Pages::normal);
+  auto page = make_shared_pages(kBellBytes);
   if (!page) return channel_->give_up(page.error().message, false);
   bell_.emplace(std::move(*page));
   if (channel_->kind() == Kind::verbs) {
@@ -195,7 +195,7 @@ void IncomingLink::on_join(const Record& record) {
 
 /// The device cannot do what writers need: later connections use the next fabric.
 void IncomingLink::give_up_verbs(const std::string& problem) {
-  verbs_.problem = problem;
+  verbs_.fail(problem);
   close(problem);
 }
 

@@ -9,6 +9,7 @@
 #include "io/fabric/bell.h"
 #include "io/fabric/channel.h"
 #include "io/fabric/hello.h"
+#include "io/fabric/offences.h"
 #include "io/fabric/records.h"
 #include "io/fabric/regions.h"
 #include "io/fabric/status.h"
@@ -41,6 +42,12 @@ class IncomingLink {
   /// The connection is to be closed.
   bool is_over() const { return channel_->is_broken(); }
   bool has_bad_input() const { return channel_->has_bad_input(); }
+  /// What the writer did, if it broke a rule.
+  Offence offence() const {
+    const bool is_proved = state_ >= State::proved;
+    return {Offence::Kind::rule, is_proved ? writer() : MemberId{}, channel_->peer().text,
+            channel_->problem()};
+  }
   Instant deadline() const { return deadline_; }  ///< of the handshake
   Kind kind() const { return channel_->kind(); }
   /// Known from State::asked on, and true from State::proved on.

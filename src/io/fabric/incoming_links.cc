@@ -180,7 +180,10 @@ void IncomingLinks::sweep(Instant now) {
   for (const auto& link : links_) {
     if (!link->is_over()) continue;
     if (link->is_open()) ++counters_.ended;
-    if (link->has_bad_input()) ++counters_.bad_input;
+    if (link->has_bad_input()) {
+      ++counters_.bad_input;
+      offences_.note(link->offence());
+    }
     arrived_ = link->take_arrivals() || arrived_;
   }
   std::erase_if(links_, [](const auto& link) { return link->is_over(); });

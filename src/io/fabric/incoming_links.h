@@ -23,8 +23,13 @@ class IncomingLinks {
   static constexpr std::size_t kTurnBytes = 1U << 20;
 
   /// The arguments must outlive this object.
-  IncomingLinks(const Options& options, Regions& regions, Counters& counters, VerbsUse& verbs)
-      : options_(options), regions_(regions), counters_(counters), verbs_(verbs) {}
+  IncomingLinks(const Options& options, Regions& regions, Counters& counters, Offences& offences,
+                VerbsUse& verbs)
+      : options_(options),
+        regions_(regions),
+        counters_(counters),
+        offences_(offences),
+        verbs_(verbs) {}
   ~IncomingLinks();
 
   /// Opens the listening sockets that the options name. Errors: as StreamListener.
@@ -74,6 +79,7 @@ class IncomingLinks {
   const Options& options_;
   Regions& regions_;
   Counters& counters_;
+  Offences& offences_;
   VerbsUse& verbs_;
   Loop* loop_ = nullptr;
   std::vector<Door> doors_;

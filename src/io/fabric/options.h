@@ -51,11 +51,6 @@ struct Limits {
   Duration patience = seconds(1);
 };
 
-enum class Pages : std::uint8_t {
-  normal,
-  locked,  ///< exposed memory is never swapped out; needs RLIMIT_MEMLOCK
-};
-
 struct Options {
   MemberId self{};
   std::uint64_t cluster{};
@@ -66,7 +61,6 @@ struct Options {
   std::optional<seal::Keys> keys;  ///< none: nothing is sealed, and anybody is believed
   /// With keys: whether verbs may be used all the same. RDMA neither encrypts nor authenticates.
   bool verbs_in_clear = false;
-  Pages pages = Pages::normal;
   Limits limits;
 };
 

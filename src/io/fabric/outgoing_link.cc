@@ -79,7 +79,7 @@ void OutgoingLink::open(Instant now, Dialer::Open opened) {
   ended_.clear();
   auto route = make_route(opened.bell);
   if (!route) {
-    channel_->give_up(route.error(), channel_->kind() == Kind::shm);
+    channel_->give_up(route.error(), false);
     return end(now);
   }
   route_ = std::move(*route);
@@ -92,22 +92,29 @@ Result<std::unique_ptr<Route>, std::string> OutgoingLink::make_route(const Fd& b
   if (channel_->kind() == Kind::verbs) {
     auto made = verbs_.device->make_route(owner_, peer_.at, counters_, writes_);
     // It is this process that lacks something, whichever peer it writes to.
-    if (!made) verbs_.problem = made.error();
+    if (!made) verbs_.fail(made.error());
     return made;
   }
   auto page = map_pages_of_peer(bell, kBellBytes);
   if (!page) {
     ++counters_.refused_memory;
+    const bool is_bad = page.error().code == Errc::invalid_option;
+    const auto kind = is_bad ? Offence::Kind::memory : Offence::Kind::unmapped;
+    offences_.note({kind, owner_, {}, page.error().message});
+    channel_->give_up(page.error().message, is_bad);
     return unexpected(page.error().message);
   }
   return std::make_unique<ShmRoute>(owner_, WriterBell(std::move(*page)), options_.limits,
-                                    counters_, writes_);
+                                    counters_, offences_, writes_);
 }
 
 /// The connection is over.
 void OutgoingLink::end(Instant now) {
   ++counters_.broken;
-  if (channel_->has_bad_input()) ++counters_.bad_input;
+  if (channel_->has_bad_input()) {
+    ++counters_.bad_input;
+    offences_.note({Offence::Kind::rule, owner_, {}, channel_->problem()});
+  }
   ended_ = channel_->peer().text + ": " + channel_->problem();
   const bool is_untried = route_ != nullptr && route_->is_untried();
   channel_.reset();
@@ -188,7 +195,7 @@ void OutgoingLink::on_address(Instant now) {
 }
 
 void OutgoingLink::fill(PeerStatus& out) const {
-  out.kind = channel_ == nullptr ? Kind::none : channel_->kind();
+  out.kind = kind();
   out.owner = channel_ == nullptr ? MemberId{} : owner_;
   out.problem = channel_ == nullptr && dialer_.problem().empty() ? ended_ : dialer_.problem();
   out.writes = writes_;

@@ -7,6 +7,7 @@
 
 #include "io/fabric/dialer.h"
 #include "io/fabric/ends.h"
+#include "io/fabric/offences.h"
 #include "io/fabric/route.h"
 #include "io/fabric/staged_writes.h"
 #include "io/fabric/status.h"
@@ -26,11 +27,12 @@ namespace peal::io::fabric {
 /// All writes to a peer end in the order of the calls.
 class OutgoingLink {
  public:
-  OutgoingLink(const Options& options, const Peer& peer, Counters& counters, Ends& ends,
-               VerbsUse& verbs)
+  OutgoingLink(const Options& options, const Peer& peer, Counters& counters, Offences& offences,
+               Ends& ends, VerbsUse& verbs)
       : options_(options),
         peer_(peer),
         counters_(counters),
+        offences_(offences),
         ends_(ends),
         verbs_(verbs),
         dialer_(options, peer, counters, verbs) {}
@@ -57,6 +59,8 @@ class OutgoingLink {
   /// The peer's address in the options has changed.
   void on_address(Instant now);
 
+  /// The fabric of the writes; none without a connection.
+  Kind kind() const { return channel_ == nullptr ? Kind::none : channel_->kind(); }
   void fill(PeerStatus& out) const;
 
  private:
@@ -75,6 +79,7 @@ class OutgoingLink {
   const Options& options_;
   const Peer& peer_;
   Counters& counters_;
+  Offences& offences_;
   Ends& ends_;
   VerbsUse& verbs_;
   Dialer dialer_;

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -59,19 +58,9 @@ std::uint64_t available_bytes() {
   return ~std::uint64_t{0};  // an unusual kernel: the limit of exposed bytes has to suffice
 }
 
-Unexpected<IoError> not_locked(std::size_t bytes) {
-  rlimit limit{};
-  const bool known = ::getrlimit(RLIMIT_MEMLOCK, &limit) == 0;
-  return unexpected(IoError{
-      Errc::too_large,
-      "exposed memory: cannot lock " + std::to_string(bytes) + " bytes, RLIMIT_MEMLOCK is " +
-          (known ? std::to_string(limit.rlim_cur) : std::string("unknown")) +
-          ": raise that (ulimit -l, or LimitMEMLOCK of systemd), or do not lock the memory"});
-}
-
 }  // namespace
 
-Result<SharedPages, IoError> make_shared_pages(std::size_t bytes, Pages pages) {
+Result<SharedPages, IoError> make_shared_pages(std::size_t bytes) {
   SharedPages made;
   made.fd = make_region_memfd();
   if (!made.fd) return cannot("make it", errno);
@@ -88,12 +77,8 @@ Result<SharedPages, IoError> make_shared_pages(std::size_t bytes, Pages pages) {
   if (::fcntl(made.fd.get(), F_ADD_SEALS, kFixedSize | F_SEAL_SEAL) != 0) {
     return cannot("seal it", errno);
   }
-  const int locked = pages == Pages::locked ? MAP_LOCKED : 0;
-  void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE | locked,
-                    made.fd.get(), 0);
-  if (at == MAP_FAILED && locked != 0 && (errno == EAGAIN || errno == EPERM)) {
-    return not_locked(bytes);
-  }
+  void* at =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, made.fd.get(), 0);
   if (at == MAP_FAILED) return no_memory(bytes, system_error("map it", errno).message);
   made.pages = Mapping(at, bytes);
   return made;
@@ -101,23 +86,22 @@ Result<SharedPages, IoError> make_shared_pages(std::size_t bytes, Pages pages) {
 
 Result<Mapping, IoError> map_pages_of_peer(const Fd& fd, std::size_t bytes) {
   const auto refuse = [](const std::string& why) {
-    return unexpected(IoError{Errc::invalid_option, "memory of a peer: " + why});
+    return unexpected(IoError{Errc::invalid_option, "its memory " + why});
   };
   const int seals = ::fcntl(fd.get(), F_GET_SEALS);
   // A store to memory that has shrunk would raise SIGBUS.
-  if (seals < 0 || (seals & kFixedSize) != kFixedSize) return refuse("it could shrink");
+  if (seals < 0 || (seals & kFixedSize) != kFixedSize) return refuse("could shrink");
   struct stat status {};
   if (::fstat(fd.get(), &status) != 0) {
-    return unexpected(system_error("memory of a peer: look at it", errno));
+    return unexpected(system_error("its memory cannot be looked at", errno));
   }
   if (status.st_size <= 0 || static_cast<std::size_t>(status.st_size) != bytes) {
-    return refuse("it has " + std::to_string(status.st_size) + " bytes and not " +
+    return refuse("has " + std::to_string(status.st_size) + " bytes and not " +
                   std::to_string(bytes));
   }
   void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd.get(), 0);
-  if (at == MAP_FAILED) {
-    return unexpected(system_error("memory of a peer: map it for writing", errno));
-  }
+  if (at == MAP_FAILED && errno == EPERM) return refuse("cannot be written");
+  if (at == MAP_FAILED) return unexpected(system_error("its memory cannot be mapped", errno));
   return Mapping(at, bytes);
 }
 

@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "io/error.h"
-#include "io/fabric/options.h"
 #include "io/fd.h"
 #include "io/shared_memory.h"
 
@@ -18,12 +17,13 @@ struct SharedPages {
 };
 
 /// Makes zero bytes that never change their size. All pages exist when the call returns, so that no
-/// store ever finds that the machine has no memory left. Errors: too_large (too little memory, or
-/// `pages` is locked and RLIMIT_MEMLOCK is too low), system (no descriptors).
-Result<SharedPages, IoError> make_shared_pages(std::size_t bytes, Pages pages);
+/// store ever finds that the machine has no memory left. Errors: too_large (too little memory),
+/// system (no descriptors).
+Result<SharedPages, IoError> make_shared_pages(std::size_t bytes);
 
 /// Maps memory of another process for writing, without trusting that process: a store to it never
-/// fails. Errors: invalid_option (it is no memfd, is not sealed, or has not `bytes`), system.
+/// fails. Errors: invalid_option (it is no memfd, is not sealed, has not `bytes`, or cannot be
+/// written), system. The message continues a line that names the process.
 Result<Mapping, IoError> map_pages_of_peer(const Fd& fd, std::size_t bytes);
 
 }  // namespace peal::io::fabric

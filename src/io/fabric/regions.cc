@@ -27,7 +27,7 @@ Result<void, Errc> Regions::expose(const port::Region& region, port::Epoch epoch
                std::to_string(kCountMax) + " regions: lower `slots` or the size of messages";
     return unexpected(Errc::too_large);
   }
-  auto made = make_shared_pages(kHeaderBytes + bytes, pages_);
+  auto made = make_shared_pages(kHeaderBytes + bytes);
   if (!made) {
     problem_ = made.error().message;
     return unexpected(Errc::too_large);

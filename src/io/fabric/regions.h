@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "io/fabric/options.h"
 #include "io/fabric/pages.h"
 #include "port/memory.h"
 
@@ -23,7 +22,7 @@ class Regions {
   static constexpr std::size_t kHeaderBytes = 64;
   static constexpr std::size_t kCountMax = 4'096;
 
-  Regions(std::size_t bytes_max, Pages pages) : bytes_max_(bytes_max), pages_(pages) {}
+  explicit Regions(std::size_t bytes_max) : bytes_max_(bytes_max) {}
 
   /// As port::Memory. problem() says why a region was not exposed.
   Result<void, Errc> expose(const port::Region& region, port::Epoch epoch, std::size_t bytes);
@@ -67,7 +66,6 @@ class Regions {
   void close(Entry& entry);
 
   std::size_t bytes_max_;
-  Pages pages_;
   std::vector<std::unique_ptr<Entry>> entries_;  ///< sorted by region
   std::size_t bytes_ = 0;
   std::string problem_;

@@ -17,8 +17,13 @@ bool ShmRoute::Mapped::is_open() const {
 }
 
 ShmRoute::ShmRoute(const MemberId& owner, WriterBell bell, const Limits& limits, Counters& counters,
-                   WriteCounters& writes)
-    : owner_(owner), bell_(std::move(bell)), limits_(limits), counters_(counters), writes_(writes) {
+                   Offences& offences, WriteCounters& writes)
+    : owner_(owner),
+      bell_(std::move(bell)),
+      limits_(limits),
+      counters_(counters),
+      offences_(offences),
+      writes_(writes) {
   batch_.reserve(kBatchMax);
 }
 
@@ -45,12 +50,24 @@ void ShmRoute::map(const Record& record, Channel& channel) {
   std::unique_ptr<Mapped>& region = regions_[record.number];
   region = std::make_unique<Mapped>();
   region->epoch = {record.epoch};
-  if (record.value <= limits_.mapped_bytes_max - mapped_bytes_) {
-    auto pages = map_pages_of_peer(fd, Regions::kHeaderBytes + record.value);
-    if (pages) region->pages = std::move(*pages);
+  if (record.value > limits_.mapped_bytes_max - mapped_bytes_) {
+    return refuse(Offence::Kind::memory, "its memory would be more than " +
+                                             std::to_string(limits_.mapped_bytes_max) +
+                                             " bytes with this region");
   }
-  if (region->is_refused()) ++counters_.refused_memory;
+  auto pages = map_pages_of_peer(fd, Regions::kHeaderBytes + record.value);
+  if (!pages) {
+    const bool is_bad = pages.error().code == Errc::invalid_option;
+    return refuse(is_bad ? Offence::Kind::memory : Offence::Kind::unmapped, pages.error().message);
+  }
+  region->pages = std::move(*pages);
   mapped_bytes_ += region->bytes();
+}
+
+/// The region stays without memory, so that all writes to it are denied.
+void ShmRoute::refuse(Offence::Kind kind, std::string why) {
+  ++counters_.refused_memory;
+  offences_.note({kind, owner_, {}, std::move(why)});
 }
 
 void ShmRoute::unmap(std::uint8_t number) {

@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "io/fabric/bell.h"
+#include "io/fabric/offences.h"
 #include "io/fabric/region_question.h"
 #include "io/fabric/route.h"
 
@@ -23,7 +25,7 @@ namespace peal::io::fabric {
 class ShmRoute final : public Route {
  public:
   ShmRoute(const MemberId& owner, WriterBell bell, const Limits& limits, Counters& counters,
-           WriteCounters& writes);
+           Offences& offences, WriteCounters& writes);
 
   void on_record(const Record& record, Channel& channel) override;
   bool pump(StagedWrites& staged, Channel& channel, Ends& ends) override;
@@ -48,12 +50,14 @@ class ShmRoute final : public Route {
   void end_batch(StagedWrites& staged, Ends& ends);
   void wake(Channel& channel);
   void map(const Record& record, Channel& channel);
+  void refuse(Offence::Kind kind, std::string why);
   void unmap(std::uint8_t number);
 
   MemberId owner_;
   WriterBell bell_;
   const Limits& limits_;
   Counters& counters_;
+  Offences& offences_;
   WriteCounters& writes_;
   std::array<std::unique_ptr<Mapped>, 256> regions_;  ///< by number
   std::size_t mapped_bytes_ = 0;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "base/bytes.h"
 #include "base/ids.h"
@@ -15,6 +16,7 @@
 #include "io/fabric/route.h"
 #include "io/fabric/status.h"
 #include "io/fabric/verbs_ends.h"
+#include "io/fabric/verbs_problem.h"
 #include "io/loop.h"
 
 // RDMA. This header names nothing of libibverbs, so that Peal can be built without it.
@@ -43,9 +45,8 @@ class VerbsGrants {
 /// The RDMA device of a process. Thread: the loop's.
 class Verbs {
  public:
-  /// Opens the device that has the address of `at`, or is connected to an InfiniBand. The error is
-  /// one line with the remedy.
-  static Result<std::unique_ptr<Verbs>, std::string> open(const Endpoint& at);
+  /// Opens the device that has the address of `at`, or is connected to an InfiniBand.
+  static Result<std::unique_ptr<Verbs>, VerbsProblem> open(const Endpoint& at);
   virtual ~Verbs() = default;
 
   /// `loop` wakes up for completions from now on; it must outlive this object.
@@ -66,10 +67,20 @@ class Verbs {
 struct VerbsUse {
   std::unique_ptr<Verbs> device;  ///< null if it has none
   std::string problem;            ///< why RDMA is not used: one line with the remedy, or empty
+  /// The machine has a device, and it cannot be used. Not if the options do not allow it.
+  bool has_failed = false;
   bool is_usable() const { return device != nullptr && problem.empty(); }
+  /// The device cannot do what writes need: it is not used from now on.
+  void fail(std::string why) {
+    problem = std::move(why);
+    has_failed = true;
+  }
 };
 
-/// Opens the device if the options allow it.
-VerbsUse open_verbs(const Options& options);
+/// Verbs::open(); tests put something else in its place.
+using VerbsOpener = Result<std::unique_ptr<Verbs>, VerbsProblem> (*)(const Endpoint& at);
+
+/// Opens the device, and keeps it if the options allow its use.
+VerbsUse open_verbs(const Options& options, VerbsOpener open = &Verbs::open);
 
 }  // namespace peal::io::fabric

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "io/fabric/verbs_pages.h"
@@ -17,12 +18,6 @@
 
 namespace peal::io::fabric {
 namespace {
-
-constexpr const char* kElse = ", or set fabric = \"tcp\"";
-
-Unexpected<std::string> no_verbs(const std::string& why) {
-  return unexpected("RDMA: " + why + kElse);
-}
 
 /// The index of this address among those of a port, or -1. Only RoCE version 2 uses IP.
 int gid_index_of(const VerbsLibrary& library, ibv_context* context, std::uint8_t port,
@@ -70,20 +65,22 @@ VerbsDevice::Port port_of(const VerbsLibrary& library, ibv_context* context, con
 
 }  // namespace
 
-Result<std::unique_ptr<Verbs>, std::string> Verbs::open(const Endpoint& at) {
+Result<std::unique_ptr<Verbs>, VerbsProblem> Verbs::open(const Endpoint& at) {
   return VerbsDevice::open(at);
 }
 
-Result<std::unique_ptr<Verbs>, std::string> VerbsDevice::open(const Endpoint& at) {
+Result<std::unique_ptr<Verbs>, VerbsProblem> VerbsDevice::open(const Endpoint& at) {
   const VerbsLibrary* const library = VerbsLibrary::load();
   if (library == nullptr) {
-    return no_verbs("libibverbs is not installed: apt-get install ibverbs-providers");
+    return unexpected(
+        verbs_missing("libibverbs is not installed: apt-get install ibverbs-providers"));
   }
   int count = 0;
   ibv_device** const devices = library->get_device_list(&count);
   if (devices == nullptr || count == 0) {
     if (devices != nullptr) library->free_device_list(devices);
-    return no_verbs("this machine has no RDMA device: `rdma link add` makes one in software");
+    return unexpected(
+        verbs_missing("this machine has no RDMA device: `rdma link add` makes one in software"));
   }
   std::unique_ptr<Verbs> found;
   std::string refused;
@@ -91,26 +88,23 @@ Result<std::unique_ptr<Verbs>, std::string> VerbsDevice::open(const Endpoint& at
     const std::string name = library->get_device_name(devices[i]);
     VerbsOwned<ibv_context> context(library->open_device(devices[i]), library->close_device);
     if (context == nullptr) {
-      refused += (refused.empty() ? "" : ", ") + name + " (" + std::strerror(errno) + ")";
+      refused += (refused.empty() ? "" : ", ") + unopened_device_text(name, errno);
       continue;
     }
     const Port port = port_of(*library, context.get(), at);
     if (port.number == 0) continue;
     std::unique_ptr<VerbsDevice> device(new VerbsDevice(*library, std::move(context), port));
     if (device->channel_ == nullptr) {
-      refused += (refused.empty() ? "" : ", ") + name + " (" + std::strerror(errno) + ")";
+      refused += (refused.empty() ? "" : ", ") + unopened_device_text(name, errno);
       continue;
     }
     found = std::move(device);
   }
   library->free_device_list(devices);
   if (found != nullptr) return found;
-  if (!refused.empty()) {
-    return no_verbs("cannot open " + refused +
-                    ": give this user the right to read and write /dev/infiniband/uverbs*");
-  }
-  return no_verbs("no RDMA device has the address " + to_string(at.with_port(0)) +
-                  " on an active port: see `rdma link`");
+  if (!refused.empty()) return unexpected(no_right_to_devices(refused));
+  return unexpected(verbs_unusable("no RDMA device has the address " + to_string(at.with_port(0)) +
+                                   " on an active port: see `rdma link`"));
 }
 
 VerbsDevice::VerbsDevice(const VerbsLibrary& library, VerbsOwned<ibv_context> context,
@@ -195,14 +189,12 @@ Result<VerbsOwned<ibv_mr>, std::string> VerbsDevice::register_memory(ibv_pd* dom
 }
 
 std::string VerbsDevice::problem_of(const std::string& doing, int number) const {
-  std::string text = "RDMA: cannot " + doing + " (" + std::strerror(number) + ")";
   rlimit limit{};
-  if ((number == ENOMEM || number == EAGAIN || number == EPERM) &&
-      ::getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
-    return text + ", RLIMIT_MEMLOCK is " + std::to_string(limit.rlim_cur) +
-           ": raise that (ulimit -l, or LimitMEMLOCK of systemd), or lower `slots`" + kElse;
+  std::optional<std::uint64_t> locked_max;
+  if (::getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+    locked_max = limit.rlim_cur;
   }
-  return text + ": see the device's limits (ibv_devinfo -v)" + kElse;
+  return device_failure_text(doing, number, locked_max);
 }
 
 }  // namespace peal::io::fabric

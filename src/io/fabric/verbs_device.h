@@ -22,7 +22,7 @@ class VerbsDevice final : public Verbs {
     VerbsEnd::Link link = VerbsEnd::Link::roce;
   };
 
-  static Result<std::unique_ptr<Verbs>, std::string> open(const Endpoint& at);
+  static Result<std::unique_ptr<Verbs>, VerbsProblem> open(const Endpoint& at);
   ~VerbsDevice() override;
   VerbsDevice(const VerbsDevice&) = delete;
   VerbsDevice& operator=(const VerbsDevice&) = delete;

@@ -4,10 +4,9 @@
 
 namespace peal::io::fabric {
 
-Result<std::unique_ptr<Verbs>, std::string> Verbs::open(const Endpoint& /*at*/) {
+Result<std::unique_ptr<Verbs>, VerbsProblem> Verbs::open(const Endpoint& /*at*/) {
   return unexpected(
-      "RDMA: Peal was built without it: install libibverbs-dev and build again, or set "
-      "fabric = \"tcp\"");
+      verbs_missing("Peal was built without it: install libibverbs-dev and build again"));
 }
 
 }  // namespace peal::io::fabric

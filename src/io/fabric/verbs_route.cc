@@ -28,7 +28,7 @@ Result<std::unique_ptr<VerbsRoute>, std::string> VerbsRoute::make(const VerbsDev
   // Twice as many: completions of queue pairs that are gone may still be there.
   auto completions = device.make_completions(2 * kOperationsMax);
   if (!completions) return unexpected(completions.error());
-  auto pages = make_shared_pages(kLookBytes + kBufferBytes, Pages::normal);
+  auto pages = make_shared_pages(kLookBytes + kBufferBytes);
   if (!pages) return unexpected(pages.error().message);
   auto memory = device.register_memory(domain->get(), pages->pages.span(), IBV_ACCESS_LOCAL_WRITE);
   if (!memory) return unexpected(memory.error());

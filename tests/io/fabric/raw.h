@@ -111,7 +111,7 @@ class RawOwner {
       channel_->limit_frames(kFrameBytesMax);
       return send_record(*channel_, Record{});
     }
-    auto page = make_shared_pages(kBellBytes, Pages::normal);
+    auto page = make_shared_pages(kBellBytes);
     ASSERT_TRUE(page.has_value());
     bell_ = std::move(*page);
     send_record(*channel_, Record{}, bell_.fd.get());

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -15,7 +14,6 @@
 #include <vector>
 
 #include "base/random.h"
-#include "in_child.h"
 #include "io/fabric/atomic_copy.h"
 #include "io/fabric/bell.h"
 #include "io/fabric/pages.h"
@@ -95,7 +93,7 @@ struct Writing {
 };
 
 TEST(FabricRegions, LateStoresOfAnOldWriterAreNeverSeen) {
-  Regions regions(1 << 20, Pages::normal);
+  Regions regions(1 << 20);
   ASSERT_TRUE(regions.expose(kRegion, Epoch{1}, 64));
   Writing old(regions);
   EXPECT_TRUE(old.write(0, Bytes(64, std::byte{1})));
@@ -114,7 +112,7 @@ TEST(FabricRegions, LateStoresOfAnOldWriterAreNeverSeen) {
 }
 
 TEST(FabricRegions, AWriterThatOverwritesItsGuardHarmsItselfOnly) {
-  Regions regions(1 << 20, Pages::normal);
+  Regions regions(1 << 20);
   ASSERT_TRUE(regions.expose(kRegion, Epoch{1}, 64));
   Writing writer(regions);
   shared_word(writer.mapping.span().data()).store(99);
@@ -134,7 +132,7 @@ TEST(FabricRegions, AWriterThatOverwritesItsGuardHarmsItselfOnly) {
 }
 
 TEST(FabricRegions, AppliedWritesAreChecked) {
-  Regions regions(1 << 20, Pages::normal);
+  Regions regions(1 << 20);
   const Bytes bytes(8, std::byte{1});
   EXPECT_FALSE(regions.apply(kRegion, Epoch{1}, 0, bytes));
   ASSERT_TRUE(regions.expose(kRegion, Epoch{1}, 64));
@@ -151,7 +149,7 @@ TEST(FabricRegions, AppliedWritesAreChecked) {
 }
 
 TEST(FabricRegions, ListsWhatAWriterMayWrite) {
-  Regions regions(1 << 20, Pages::normal);
+  Regions regions(1 << 20);
   for (std::uint8_t number = 0; number < 5; ++number) {
     ASSERT_TRUE(regions.expose({kRegion.writer, number}, Epoch{number + 1U}, 64));
     ASSERT_TRUE(regions.expose({{{3}, 20}, number}, Epoch{9}, 64));
@@ -167,7 +165,7 @@ TEST(FabricRegions, ListsWhatAWriterMayWrite) {
 }
 
 TEST(FabricRegions, SayWhatIsTooMuch) {
-  Regions regions(1'000, Pages::normal);
+  Regions regions(1'000);
   EXPECT_TRUE(regions.expose(kRegion, Epoch{1}, 600));
   const auto refused = regions.expose({kRegion.writer, 5}, Epoch{1}, 600);
   ASSERT_FALSE(refused);
@@ -178,14 +176,14 @@ TEST(FabricRegions, SayWhatIsTooMuch) {
   EXPECT_EQ(regions.bytes(), 600U);
   EXPECT_TRUE(regions.expose(kRegion, Epoch{2}, 1'000));
   EXPECT_EQ(regions.problem(), "");
-  Regions endless(~std::size_t{0}, Pages::normal);
+  Regions endless(~std::size_t{0});
   EXPECT_FALSE(endless.expose(kRegion, Epoch{1}, std::size_t{1} << 60));
   EXPECT_NE(endless.problem().find("bytes: the machine has "), std::string::npos)
       << endless.problem();
 }
 
 TEST(FabricPages, NeverShrinkOrGrow) {
-  const auto made = make_shared_pages(4'096, Pages::normal);
+  const auto made = make_shared_pages(4'096);
   ASSERT_TRUE(made.has_value()) << made.error().message;
   EXPECT_NE(::ftruncate(made->fd.get(), 10), 0);
   EXPECT_NE(::ftruncate(made->fd.get(), 10'000), 0);
@@ -198,35 +196,19 @@ TEST(FabricPages, MemoryThatCouldShrinkIsRefused) {
     const auto mapped = map_pages_of_peer(fd, bytes);
     return mapped ? std::string("mapped") : mapped.error().message;
   };
-  EXPECT_EQ(message_of(Fd(), 4'096), "memory of a peer: it could shrink");
+  EXPECT_EQ(message_of(Fd(), 4'096), "its memory could shrink");
   const Fd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-  EXPECT_EQ(message_of(null, 4'096), "memory of a peer: it could shrink");
+  EXPECT_EQ(message_of(null, 4'096), "its memory could shrink");
   const Fd memory(::memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   ASSERT_EQ(::ftruncate(memory.get(), 4'096), 0);
-  EXPECT_EQ(message_of(memory, 4'096), "memory of a peer: it could shrink");
+  EXPECT_EQ(message_of(memory, 4'096), "its memory could shrink");
   ASSERT_EQ(::fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK), 0);
-  EXPECT_EQ(message_of(memory, 4'096), "memory of a peer: it could shrink");
+  EXPECT_EQ(message_of(memory, 4'096), "its memory could shrink");
   ASSERT_EQ(::fcntl(memory.get(), F_ADD_SEALS, F_SEAL_GROW), 0);
   EXPECT_EQ(message_of(memory, 4'096), "mapped");
-  EXPECT_EQ(message_of(memory, 8'192), "memory of a peer: it has 4096 bytes and not 8192");
+  EXPECT_EQ(message_of(memory, 8'192), "its memory has 4096 bytes and not 8192");
   ASSERT_EQ(::fcntl(memory.get(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE), 0);
-  EXPECT_NE(message_of(memory, 4'096).find("map it for writing"), std::string::npos);
-}
-
-TEST(FabricPages, LockedMemoryNeedsItsLimit) {
-  EXPECT_TRUE(make_shared_pages(4'096, Pages::locked).has_value());
-  const std::string message = in_child([] {
-    const rlimit none{0, 0};
-    ::setrlimit(RLIMIT_MEMLOCK, &none);
-    // root may lock as much as it likes
-    if (::geteuid() == 0 && ::setuid(65'534) != 0) return std::string("no other user");
-    const auto made = make_shared_pages(1 << 20, Pages::locked);
-    return made ? std::string("locked") : made.error().message;
-  });
-  EXPECT_EQ(
-      message,
-      "exposed memory: cannot lock 1048576 bytes, RLIMIT_MEMLOCK is 0: raise that (ulimit -l, "
-      "or LimitMEMLOCK of systemd), or do not lock the memory");
+  EXPECT_EQ(message_of(memory, 4'096), "its memory cannot be written");
 }
 
 TEST(FabricUser, OnlyThisUserAndRootGetMemory) {
@@ -255,10 +237,10 @@ struct RouteWriter {
     };
     owner_channel = channel_on(fds[0]);
     channel = channel_on(fds[1]);
-    auto page = make_shared_pages(kBellBytes, Pages::normal);
+    auto page = make_shared_pages(kBellBytes);
     EXPECT_TRUE(page.has_value());
     route = std::make_unique<ShmRoute>(kMember, WriterBell(std::move(page->pages)), limits,
-                                       counters, writes);
+                                       counters, offences, writes);
   }
   /// Tells the writer where the region is.
   void expose(const Regions& regions) {
@@ -289,6 +271,7 @@ struct RouteWriter {
   static constexpr MemberId kMember{{1}, 10};
   Limits limits;
   Counters counters;
+  Offences offences;
   WriteCounters writes;
   std::unique_ptr<Channel> owner_channel;
   std::unique_ptr<Channel> channel;
@@ -305,7 +288,7 @@ TEST(FabricRegions, AWriteThatEndsAsOkIsInTheCopyOfARevokedRegion) {
   constexpr std::uint64_t kSlots = 64;
   constexpr std::uint64_t kSlotBytes = 64;
   constexpr int kRevocations = 500;
-  Regions regions(1 << 20, Pages::normal);
+  Regions regions(1 << 20);
   RouteWriter to;
   std::atomic<bool> writing{false};
   std::atomic<std::uint64_t> last_ok{0};
@@ -369,7 +352,7 @@ TEST(FabricRegions, AWriteThatEndsAsOkIsInTheCopyOfARevokedRegion) {
 /// Two threads that hand a number back and forth as an owner and a writer do: a wake-up that is
 /// lost would leave the owner asleep for ever.
 TEST(FabricBell, NoArrivalIsMissed) {
-  auto page = make_shared_pages(kBellBytes, Pages::normal);
+  auto page = make_shared_pages(kBellBytes);
   ASSERT_TRUE(page.has_value());
   auto mapped = map_pages_of_peer(Fd(::fcntl(page->fd.get(), F_DUPFD_CLOEXEC, 0)), kBellBytes);
   ASSERT_TRUE(mapped.has_value());
@@ -414,7 +397,7 @@ TEST(FabricBell, NoArrivalIsMissed) {
 }
 
 TEST(FabricBell, RingsOncePerSleepAndNotWhileTheOwnerIsAwake) {
-  auto page = make_shared_pages(kBellBytes, Pages::normal);
+  auto page = make_shared_pages(kBellBytes);
   ASSERT_TRUE(page.has_value());
   auto mapped = map_pages_of_peer(Fd(::fcntl(page->fd.get(), F_DUPFD_CLOEXEC, 0)), kBellBytes);
   ASSERT_TRUE(mapped.has_value());

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cerrno>
 #include <deque>
 #include <utility>
 
@@ -223,31 +224,101 @@ TEST_F(Flights, WhatIsNotOverAtTheEndIsDown) {
 
 // ---- which fabric is next ----
 
+/// A device that is there. What it does is never asked.
+class SomeDevice final : public Verbs {
+ public:
+  static Result<std::unique_ptr<Verbs>, VerbsProblem> open(const Endpoint& /*at*/) {
+    return std::make_unique<SomeDevice>();
+  }
+  Result<void, IoError> attach(Loop& /*loop*/) override { return {}; }
+  Result<std::unique_ptr<Route>, std::string> make_route(const MemberId& /*owner*/,
+                                                         const Endpoint& /*peer*/,
+                                                         Counters& /*counters*/,
+                                                         WriteCounters& /*writes*/) override {
+    return unexpected(std::string("none"));
+  }
+  Result<std::unique_ptr<VerbsGrants>, std::string> make_grants(const Endpoint& /*peer*/,
+                                                                ByteSpan /*bell*/) override {
+    return unexpected(std::string("none"));
+  }
+};
+
+Result<std::unique_ptr<Verbs>, VerbsProblem> no_device(const Endpoint& /*at*/) {
+  return unexpected(verbs_missing("this machine has no RDMA device"));
+}
+
+Result<std::unique_ptr<Verbs>, VerbsProblem> no_right(const Endpoint& /*at*/) {
+  return unexpected(no_right_to_devices(unopened_device_text("rxe0", EACCES)));
+}
+
 TEST(FabricVerbs, AreNotUsedInClearWithoutPermission) {
   const Site site(Choice::automatic);
   Options options = site.options(kOwner);
+  EXPECT_TRUE(open_verbs(options, &SomeDevice::open).is_usable());
   options.verbs_in_clear = false;
-  const auto automatic = Fabric::open(options);
+  const auto automatic = Fabric::open(options, &SomeDevice::open);
   ASSERT_TRUE(automatic);
   EXPECT_THAT((*automatic)->verbs_problem(), HasSubstr("set verbs_in_clear = true"));
+  EXPECT_FALSE(open_verbs(options, &SomeDevice::open).has_failed) << "it is not wanted";
   options = site.options(kWriter);
   options.verbs_in_clear = false;
   options.choice = Choice::verbs;
-  const auto refused = Fabric::open(options);
+  const auto refused = Fabric::open(options, &SomeDevice::open);
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("set verbs_in_clear = true"));
   options.keys.reset();
+  EXPECT_TRUE(open_verbs(options, &SomeDevice::open).is_usable());
   options.at = {};
   EXPECT_THAT(Fabric::open(options).error().message, HasSubstr("no address"));
+}
+
+TEST(FabricVerbs, NobodyIsToldToWriteInClearWithoutADeviceThatCouldDoIt) {
+  const Site site(Choice::automatic);
+  Options options = site.options(kOwner);
+  options.verbs_in_clear = false;
+  const VerbsUse none = open_verbs(options, &no_device);
+  EXPECT_THAT(none.problem, HasSubstr("this machine has no RDMA device"));
+  EXPECT_THAT(none.problem, Not(HasSubstr("in_clear")));
+  EXPECT_FALSE(none.has_failed);
+  const VerbsUse closed = open_verbs(options, &no_right);
+  EXPECT_THAT(closed.problem, HasSubstr("/dev/infiniband/uverbs*"));
+  EXPECT_THAT(closed.problem, Not(HasSubstr("in_clear")));
+  EXPECT_TRUE(closed.has_failed);
 }
 
 TEST(FabricVerbs, NoDeviceWithThisAddressIsOneLineWithTheRemedy) {
   // An address that no device has, on any machine.
   const auto opened = Verbs::open(Endpoint::v4(192, 0, 2, 1, 0));
   ASSERT_FALSE(opened);
-  EXPECT_THAT(opened.error(), HasSubstr("RDMA: "));
-  EXPECT_THAT(opened.error(), HasSubstr("fabric = \"tcp\""));
-  EXPECT_THAT(opened.error(), Not(HasSubstr("\n")));
+  EXPECT_THAT(opened.error().text, HasSubstr("RDMA: "));
+  EXPECT_THAT(opened.error().text, HasSubstr("fabric = \"tcp\""));
+  EXPECT_THAT(opened.error().text, Not(HasSubstr("\n")));
+}
+
+TEST(VerbsProblem, WithoutRightsNamesEachDeviceAndTheRight) {
+  const std::string devices =
+      unopened_device_text("mlx5_0", EACCES) + ", " + unopened_device_text("mlx5_1", ENOENT);
+  const VerbsProblem problem = no_right_to_devices(devices);
+  EXPECT_EQ(problem.text,
+            "RDMA: cannot open mlx5_0 (Permission denied), mlx5_1 (No such file or directory): "
+            "give this user the right to read and write /dev/infiniband/uverbs* (with systemd also "
+            "PrivateDevices=no), or set fabric = \"tcp\"");
+  EXPECT_TRUE(problem.has_device);
+}
+
+TEST(VerbsProblem, WithTooLittleLockedMemoryNamesTheLimit) {
+  const std::string doing = "lock 1048576 bytes of memory";
+  for (const int number : {ENOMEM, EAGAIN, EPERM}) {
+    EXPECT_THAT(device_failure_text(doing, number, 65'536),
+                HasSubstr(", RLIMIT_MEMLOCK is 65536: raise that (ulimit -l, or LimitMEMLOCK of "
+                          "systemd), or lower `slots`, or set fabric = \"tcp\""));
+  }
+  EXPECT_EQ(device_failure_text(doing, ENOMEM, 65'536)
+                .find("RDMA: cannot lock 1048576 bytes of memory (Cannot allocate memory)"),
+            0U);
+  // Without a limit, or with another error, it is the device that lacks something.
+  EXPECT_THAT(device_failure_text(doing, ENOMEM, std::nullopt), HasSubstr("ibv_devinfo -v"));
+  EXPECT_THAT(device_failure_text(doing, EINVAL, 65'536), HasSubstr("ibv_devinfo -v"));
 }
 
 TEST(FabricVerbs, WithoutThemNothingIsSaidOfThem) {
@@ -299,7 +370,8 @@ class PoorDevice final : public Verbs {
 class HopefulWriter {
  public:
   explicit HopefulWriter(const Options& options)
-      : options_(options), link_(options_, options_.peers.front(), counters_, ends_, verbs_) {}
+      : options_(options),
+        link_(options_, options_.peers.front(), counters_, offences_, ends_, verbs_) {}
 
   void turn() {
     const Instant now = Clock::now();
@@ -321,6 +393,7 @@ class HopefulWriter {
  private:
   Options options_;
   Counters counters_;
+  Offences offences_;
   Ends ends_;
   VerbsUse verbs_ = PoorDevice::use(true);
   OutgoingLink link_;
@@ -362,9 +435,10 @@ class HopefulOwner {
  private:
   Options options_;
   Counters counters_;
+  Offences offences_;
   VerbsUse verbs_;
-  Regions regions_{1 << 20, Pages::normal};
-  IncomingLinks links_{options_, regions_, counters_, verbs_};
+  Regions regions_{1 << 20};
+  IncomingLinks links_{options_, regions_, counters_, offences_, verbs_};
 };
 
 /// What the owner and the writer say of RDMA, once a write has ended as ok.
@@ -383,6 +457,8 @@ std::pair<std::string, std::string> said(bool may_grant) {
   }
   EXPECT_TRUE(writer.has_written());
   EXPECT_EQ(writer.status().kind, Kind::tcp);
+  EXPECT_EQ(owner.verbs().has_failed, !owner.verbs().problem.empty());
+  EXPECT_EQ(writer.verbs().has_failed, !writer.verbs().problem.empty());
   return {owner.verbs().problem, writer.verbs().problem};
 }
 
