@@ -37,12 +37,20 @@ constexpr Row kRows[] = {
     {Mutant::rc_released_by_one, 2},
     {Mutant::rc_revoke_forgotten, 36, Strain::hard},
     {Mutant::rc_sets_mixed, 4},
-    {Mutant::rc_told_too_early, 65},
+    {Mutant::rc_told_too_early, 584},
 };
 
 class RamcastMutants : public testing::TestWithParam<Row> {};
 
 TEST_P(RamcastMutants, IsNoticed) {
+  const auto [mutant, seed, strain] = GetParam();
+  // Without its fault the seed is clean and ends, or anything would count as noticed. RamcastFaults
+  // shows that for the first seeds.
+  if (seed > last_seed(strain)) {
+    const Outcome outcome = run_seed(seed, strain);
+    ASSERT_EQ(outcome.broken, "");
+    ASSERT_TRUE(outcome.ended) << outcome.stuck;
+  }
   // In a process of its own, as an assertion may fail.
   const auto run = [] {
     sim_hooks::activate_mutant(GetParam().mutant);
