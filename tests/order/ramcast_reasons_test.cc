@@ -17,7 +17,7 @@
 namespace peal::order::ramcast::test {
 namespace {
 
-/// Nothing is repaired for now, and nobody is suspected, unless a story says otherwise.
+/// Nothing is repaired for now, and nobody is suspected, unless a scenario says otherwise.
 Shape patient(const std::vector<std::uint32_t>& domains) {
   Shape shape{.domains = domains, .outsiders = 1};
   shape.options.suspect = seconds(10);

@@ -20,7 +20,7 @@ using sim_hooks::Mutant;
 // What a missing rule leads to.
 constexpr const char* kHole = "delivered [0-9]+ of [0-9]+";
 constexpr const char* kStuck = "stuck";      // the end, see end_of()
-constexpr const char* kStopped = "stopped";  // in the middle of a story
+constexpr const char* kStopped = "stopped";  // in the middle of a scenario
 
 /// Repair comes late, so that a scenario decides who knows what. Units do not travel in the log.
 Shape shape_of(std::uint32_t servers, std::uint32_t outsiders) {
@@ -69,7 +69,7 @@ std::string end_of(World& world) {
   return broken.empty() && !quiet ? kStuck : broken;
 }
 
-/// `noticed`: what the story ends with once the rule is missing, as a regular expression. If it
+/// `noticed`: what the scenario ends with once the rule is missing, as a regular expression. If it
 /// does not come about at all ("not connected"), it shows nothing.
 void expect_needed(Mutant rule, std::string (*story)(), const char* noticed) {
   EXPECT_EQ(story(), "");

@@ -331,7 +331,8 @@ TEST(RamcastScenarios, LeadersThatNobodyHearsWriteOn) {
 
 /// A memory breaks its promises in this way. Without the fast path nothing is wrong; with it, the
 /// order is broken. A stall would not show that.
-void expect_needed_by_fast_path(UnheardStory story, std::initializer_list<std::int64_t> offsets) {
+void expect_needed_by_fast_path(UnheardScenario story,
+                                std::initializer_list<std::int64_t> offsets) {
   bool broken = false;
   for (const std::int64_t offset : offsets) {
     story.offset = offset;

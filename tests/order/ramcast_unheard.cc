@@ -5,7 +5,7 @@
 
 namespace peal::order::ramcast::test {
 
-UnheardEnd unheard_leaders(const UnheardStory& story) {
+UnheardEnd unheard_leaders(const UnheardScenario& story) {
   constexpr std::uint32_t kServers = 3, kSenders = 3;
   Shape shape{.domains = {kServers}, .outsiders = kSenders};
   shape.fabric.lazy_revocation = story.lazy_revocation;

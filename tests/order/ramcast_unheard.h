@@ -8,8 +8,8 @@
 
 namespace peal::order::ramcast::test {
 
-/// What a story of unheard leaders is made of.
-struct UnheardStory {
+/// What a scenario of unheard leaders is made of.
+struct UnheardScenario {
   bool fast = true;  ///< as in Options, and so is `suspect`
   Duration suspect = milliseconds(4);
   Duration lazy_revocation{};  ///< as in sim::FabricOptions, and so is `early_ok`
@@ -28,6 +28,6 @@ struct UnheardEnd {
 
 /// Nobody hears the leader of a domain, whose log goes on: another one leads. This happens again
 /// and again under load.
-UnheardEnd unheard_leaders(const UnheardStory& story);
+UnheardEnd unheard_leaders(const UnheardScenario& story);
 
 }  // namespace peal::order::ramcast::test
