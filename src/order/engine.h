@@ -93,7 +93,7 @@ struct Event {
   MemberId who{};
   std::uint64_t a{};
   std::uint64_t b{};
-  const GatherReason* reason = nullptr;  ///< for gather_started and member_accused
+  const GatherReason* reason = nullptr;  ///< for gather_started, member_accused and bad_record
 };
 
 /// All actions of an engine. The node carries them out in the order of the calls.

@@ -29,7 +29,7 @@ struct EventKind {
   std::string_view name;  ///< for programs: lower case and '_'
 };
 
-/// Why a member gave up its view.
+/// Why a member gave up its view, or what a bad record is about.
 struct GatherReason {
   std::string_view name;  ///< for programs: lower case and '_'
   /// For people, without a full stop. {who} stands for the member that caused the gathering,
@@ -121,6 +121,9 @@ inline constexpr EventKind member_accused{"member_accused"};    ///< who = the m
 inline constexpr EventKind epoch_corrected{"epoch_corrected"};  ///< a = new epoch
 inline constexpr EventKind incompatible_peer{
     "incompatible_peer"};  ///< who = the peer; a = wire::Drop reason; once per peer and reason
+/// who = the writer; a = wire::Drop reason; reason = what it has written into this node's memory.
+/// Once for each of these.
+inline constexpr EventKind bad_record{"bad_record"};
 inline constexpr EventKind nodes_adopted{
     "nodes_adopted"};  ///< a = hash of the newly active list of nodes
 /// a = hash of the newly active list, which differs from this node's configured list.

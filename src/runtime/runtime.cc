@@ -260,6 +260,9 @@ void Runtime::on_event(const order::Event& event) {
   if (event.kind == &order::event::incompatible_peer) {
     on_incompatible(event.who, static_cast<wire::Drop>(event.a));
   }
+  if (event.kind == &order::event::bad_record) {
+    application_.on_warning(bad_record_text(event, names()));
+  }
   if (event.kind == &order::event::owed_dropped) {
     application_.on_warning(owed_text(event, names()));
   }

@@ -112,6 +112,15 @@ std::string incompatible_text(const MemberId& who, wire::Drop reason, const trac
   }
 }
 
+std::string bad_record_text(const order::Event& event, const trace::Names& names) {
+  const std::string name = names.name(event.who.node);
+  const std::string what = event.reason == nullptr ? "a record" : std::string(event.reason->text);
+  return "node " + name + " has written " + what + " into this node's memory that breaks a rule (" +
+         std::string(wire::drop_name(static_cast<wire::Drop>(event.a))) +
+         "): it is ignored, and what needs it waits; run the same version on " + name +
+         ", and restart it there";
+}
+
 std::string owed_text(const order::Event& event, const trace::Names& names) {
   return "node " + names.name(event.who.node) + " is away, and " + std::to_string(event.a) +
          " values of its last view that it lacks are discarded here, as there are too many to "

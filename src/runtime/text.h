@@ -38,6 +38,10 @@ std::string passage_text(std::span<const MemberId> members, std::span<const Memb
 /// Says why the packets of `who` are refused, and what the operator can do.
 std::string incompatible_text(const MemberId& who, wire::Drop reason, const trace::Names& names);
 
+/// Says what a node has written into this node's memory that breaks a rule; `event` is a bad_record
+/// event.
+std::string bad_record_text(const order::Event& event, const trace::Names& names);
+
 /// The message about discarded values: an absent node lacks these values, and there was no space to
 /// retain them.
 std::string owed_text(const order::Event& event, const trace::Names& names);

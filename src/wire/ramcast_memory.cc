@@ -133,6 +133,11 @@ std::size_t encode_slot(const Slot& in, unsigned domain, ByteView unit, ByteSpan
   return bytes;
 }
 
+std::uint64_t peek_number(ByteView begin) {
+  PEAL_ASSERT(begin.size() >= kNumberOffset + 8);
+  return load<std::uint64_t>(begin.subspan(kNumberOffset));
+}
+
 std::size_t peek_slot(ByteView begin, std::uint64_t index) {
   PEAL_ASSERT(begin.size() >= kSlotFixedBytes);
   if (compare_number(begin, index) != Drop::none) return 0;

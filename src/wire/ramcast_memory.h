@@ -67,6 +67,9 @@ inline constexpr std::size_t kSlotHeaderBytesMax = slot_header_bytes(kDomainsMax
 
 /// Writes a slot for a server of `domain`. Returns its size; 0 if `out` is too small.
 [[nodiscard]] std::size_t encode_slot(const Slot& in, unsigned domain, ByteView unit, ByteSpan out);
+/// The index of a slot or a cell, or the number of a log entry, from its first 16 bytes, unchecked;
+/// 0 if nothing was written there. Writers never change it in parts.
+std::uint64_t peek_number(ByteView begin);
 /// The size of the slot that begins with the bytes `begin`, which are at least kSlotFixedBytes. 0
 /// if the slot does not seem to have the message with this index. The bytes are not checked
 /// further.

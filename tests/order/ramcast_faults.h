@@ -26,6 +26,9 @@ enum class Strain : std::uint8_t {
   turns,
 };
 
+/// RamcastFaults runs the seeds from 1 up to this one. All of them must be clean and end.
+constexpr std::uint64_t last_seed(Strain strain) { return strain == Strain::usual ? 40 : 20; }
+
 Outcome run_seed(std::uint64_t seed, Strain strain = Strain::usual);
 
 }  // namespace peal::order::ramcast::test

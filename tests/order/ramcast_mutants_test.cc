@@ -27,7 +27,7 @@ constexpr Row kRows[] = {
     {Mutant::rc_digests_ignored, 5, Strain::hard},
     {Mutant::rc_incomplete_is_enough, 2},
     {Mutant::rc_later_rounds_count, 2, Strain::hard},
-    {Mutant::rc_later_view_owes, 188, Strain::turns},
+    {Mutant::rc_later_view_owes, 249, Strain::turns},
     {Mutant::rc_mark_without_clock, 2},
     {Mutant::rc_no_body_no_stamp, 2},
     {Mutant::rc_one_holder_less, 2, Strain::hard},
@@ -35,14 +35,22 @@ constexpr Row kRows[] = {
     {Mutant::rc_released_before_view, 1},
     {Mutant::rc_released_in_other_view, 1},
     {Mutant::rc_released_by_one, 2},
-    {Mutant::rc_revoke_forgotten, 36, Strain::hard},
+    {Mutant::rc_revoke_forgotten, 2, Strain::hard},
     {Mutant::rc_sets_mixed, 4},
-    {Mutant::rc_told_too_early, 65},
+    {Mutant::rc_told_too_early, 584},
 };
 
 class RamcastMutants : public testing::TestWithParam<Row> {};
 
 TEST_P(RamcastMutants, IsNoticed) {
+  const auto [mutant, seed, strain] = GetParam();
+  // Without its fault the seed is clean and ends, or anything would count as noticed. RamcastFaults
+  // shows that for the first seeds.
+  if (seed > last_seed(strain)) {
+    const Outcome outcome = run_seed(seed, strain);
+    ASSERT_EQ(outcome.broken, "");
+    ASSERT_TRUE(outcome.ended) << outcome.stuck;
+  }
   // In a process of its own, as an assertion may fail.
   const auto run = [] {
     sim_hooks::activate_mutant(GetParam().mutant);

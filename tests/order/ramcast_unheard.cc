@@ -5,16 +5,16 @@
 
 namespace peal::order::ramcast::test {
 
-std::string unheard_leaders(bool fast, Duration suspect, Duration lazy_revocation,
-                            std::int64_t offset) {
+UnheardEnd unheard_leaders(const UnheardScenario& story) {
   constexpr std::uint32_t kServers = 3, kSenders = 3;
   Shape shape{.domains = {kServers}, .outsiders = kSenders};
-  shape.fabric.lazy_revocation = lazy_revocation;
+  shape.fabric.lazy_revocation = story.lazy_revocation;
+  shape.fabric.early_ok = story.early_ok;
   shape.fabric.slow = 0.9;  // many writes are under way when the right to write ends
   shape.fabric.slow_most = microseconds(300);
-  shape.options.fast = fast;
+  shape.options.fast = story.fast;
   shape.options.beat = microseconds(500);
-  shape.options.suspect = suspect;
+  shape.options.suspect = story.suspect;
   const auto world = settled(shape);
   for (int i = 0; i < 6 && world->broken().empty(); ++i) {
     const std::uint32_t leader = *world->leader(1);
@@ -29,12 +29,14 @@ std::string unheard_leaders(bool fast, Duration suspect, Duration lazy_revocatio
       }
       world->run(microseconds(10));
     }
-    world->run(microseconds(offset));
+    world->run(microseconds(story.offset));
     world->heal_all();
-    if (!world->run_until([&] { return world->is_settled(); }, seconds(2))) return "not settled";
+    if (!world->run_until([&] { return world->is_settled(); }, seconds(2))) {
+      return {world->broken(), "not settled"};
+    }
   }
   const bool quiet = world->run_until([&] { return world->is_quiet(); }, seconds(5));
-  return quiet || !world->broken().empty() ? world->broken() : "not quiet";
+  return {world->broken(), quiet ? "" : "not quiet"};
 }
 
 }  // namespace peal::order::ramcast::test

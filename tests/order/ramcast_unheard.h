@@ -8,10 +8,26 @@
 
 namespace peal::order::ramcast::test {
 
+/// What a scenario of unheard leaders is made of.
+struct UnheardScenario {
+  bool fast = true;  ///< as in Options, and so is `suspect`
+  Duration suspect = milliseconds(4);
+  Duration lazy_revocation{};  ///< as in sim::FabricOptions, and so is `early_ok`
+  bool early_ok = false;
+  std::int64_t offset = 0;  ///< for so many us all is well after each change of the leader
+};
+
+/// How it ended. A stall alone is no violation of the order.
+struct UnheardEnd {
+  std::string broken;   ///< what is wrong with the order, or empty
+  std::string stalled;  ///< what has not come about in time, or empty
+
+  /// Either of the two, or empty if all is well.
+  const std::string& wrong() const { return broken.empty() ? stalled : broken; }
+};
+
 /// Nobody hears the leader of a domain, whose log goes on: another one leads. This happens again
-/// and again under load, and after each time all is well for `offset` us only. Returns what is
-/// wrong at the end. `fast`, `suspect`: as in Options; `lazy_revocation`: as in sim::FabricOptions.
-std::string unheard_leaders(bool fast, Duration suspect, Duration lazy_revocation,
-                            std::int64_t offset);
+/// and again under load.
+UnheardEnd unheard_leaders(const UnheardScenario& story);
 
 }  // namespace peal::order::ramcast::test

@@ -47,18 +47,23 @@ bool Acks::read_cell(Record& record, NodeIndex server, unsigned domain, std::uin
   std::array<std::byte, wire::kCellBytes> bytes;
   const ByteSpan front = ByteSpan(bytes).first(wire::kCellFrontBytes);
   if (!links_.load(Area::cells, server, offset, front)) return false;
-  if (!wire::is_cell_of(front, record.index)) return false;
+  if (!wire::is_cell_of(front, record.index)) {
+    // The cell is of another message of its slot, if its writer follows the rules.
+    const std::uint64_t slots = parts_.options.slots, found = wire::peek_number(front);
+    if (found != 0 && found + slots != record.index && found % slots != record.index % slots) {
+      bad_.refuse(server, Area::cells, offset, front, wire::Drop::out_of_window);
+    }
+    return false;
+  }
   Said& said = record.said[server];
   if (said.seen && said.checksum == wire::peek_cell(front)) return false;
   if (!links_.load(Area::cells, server, offset, bytes)) return false;
   const std::uint32_t checksum = wire::peek_cell(bytes);
   wire::Cell cell;
-  const wire::Drop drop = wire::decode_cell(bytes, record.index, record.id, cell);
-  if (drop == wire::Drop::bad_value) {
-    said.seen = true;  // counted once
-    said.checksum = checksum;
-    parts_.drop(drop);
-  }
+  wire::Drop drop = wire::decode_cell(bytes, record.index, record.id, cell);
+  if (drop == wire::Drop::none && !is_plausible(domain, cell)) drop = wire::Drop::bad_value;
+  if (drop == wire::Drop::bad_value) bad_.refuse(server, Area::cells, offset, bytes, drop);
+  if (drop == wire::Drop::bad_checksum) bad_.doubt(server, Area::cells, offset, bytes, drop);
   if (drop != wire::Drop::none) return false;
   // A server of this domain that is ahead of this one is heard once this one is in its round.
   const bool ahead = domain == parts_.domain && cell.round > parts_.standing.synchronized;
@@ -68,12 +73,12 @@ bool Acks::read_cell(Record& record, NodeIndex server, unsigned domain, std::uin
   return take(record, server, domain, cell);
 }
 
-bool Acks::take(Record& record, NodeIndex server, unsigned domain, const wire::Cell& cell) {
+bool Acks::is_plausible(unsigned domain, const wire::Cell& cell) const {
   const bool stamp_fits = cell.stamp == 0 || domain_of_key(cell.stamp) == domain;
-  if (!stamp_fits || !parts_.clock.believes(cell.stamp) || !parts_.clock.believes(cell.key)) {
-    parts_.drop(wire::Drop::bad_value);
-    return false;
-  }
+  return stamp_fits && parts_.clock.believes(cell.stamp) && parts_.clock.believes(cell.key);
+}
+
+bool Acks::take(Record& record, NodeIndex server, unsigned domain, const wire::Cell& cell) {
   bool changed = false;
   Stamp& other = record.others[domain];
   if (domain != parts_.domain && cell.stamp != 0 && other.round < cell.round) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "order/ramcast/bad_records.h"
 #include "order/ramcast/cells.h"
 #include "order/ramcast/messages.h"
 #include "order/ramcast/outlet.h"
@@ -13,8 +14,14 @@ namespace peal::order::ramcast {
 /// the acknowledgements of all servers, and finds the message's key.
 class Acks {
  public:
-  Acks(const Parts& parts, Links& links, Messages& messages, CellTable& table, Outlet& outlet)
-      : parts_(parts), links_(links), messages_(messages), table_(table), outlet_(outlet) {}
+  Acks(const Parts& parts, Links& links, Messages& messages, CellTable& table, Outlet& outlet,
+       BadRecords& bad)
+      : parts_(parts),
+        links_(links),
+        messages_(messages),
+        table_(table),
+        outlet_(outlet),
+        bad_(bad) {}
 
   /// Reads what the other servers say of all pending messages. True if anything was new.
   bool read();
@@ -39,6 +46,7 @@ class Acks {
   bool read_cell(Record& record, NodeIndex server, unsigned domain, std::uint64_t offset);
   bool acknowledge(Record& record);
   bool find_key(Record& record);
+  bool is_plausible(unsigned domain, const wire::Cell& cell) const;
   bool take(Record& record, NodeIndex server, unsigned domain, const wire::Cell& cell);
   wire::Cell cell_of(const Record& record) const;
 
@@ -47,6 +55,7 @@ class Acks {
   Messages& messages_;
   CellTable& table_;
   Outlet& outlet_;
+  BadRecords& bad_;
 };
 
 }  // namespace peal::order::ramcast

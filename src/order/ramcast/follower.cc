@@ -30,7 +30,7 @@ void Follower::begin_log() {
   parts_.standing.waits_for_slot = active_ = false;
 }
 
-bool Follower::take(const wire::LogEntry& entry, ByteView unit) {
+Follower::Taken Follower::take(const wire::LogEntry& entry, ByteView unit) {
   Standing& standing = parts_.standing;
   const bool in_base = entry.number < kFirstEntry;
   switch (entry.kind) {
@@ -41,36 +41,33 @@ bool Follower::take(const wire::LogEntry& entry, ByteView unit) {
     case wire::LogKind::active:
       if (in_base) {
         active_ = true;
-        return true;
+        return Taken::yes;
       }
       standing.active = true;
       break;
     case wire::LogKind::proposal:
-      if (!take_proposal(entry, unit)) return false;
+      if (const Taken taken = take_proposal(entry, unit); taken != Taken::yes) return taken;
       break;
     case wire::LogKind::view: {
       wire::DomainView view;
       const bool good = wire::decode_domain_view(unit, view) == wire::Drop::none &&
                         view.id.number == entry.stamp && is_own_stamp(entry.stamp) &&
                         is_view(view) && outlet_.may_add(entry.stamp);
-      if (!good) {
-        parts_.drop(wire::Drop::bad_value);
-        return false;
-      }
+      if (!good) return Taken::refused;
       outlet_.add_view(view, entry.number, false);
       parts_.clock.raise(clock_of(entry.stamp));
       break;
     }
     case wire::LogKind::commit: outlet_.commit_entries(entry.key); break;
-    case wire::LogKind::pad: return true;
+    case wire::LogKind::pad: return Taken::yes;
   }
   outlet_.note_read(entry.number, clock_of(entry.stamp));
-  return true;
+  return Taken::yes;
 }
 
 // ---- the base ----
 
-bool Follower::take_base(const wire::LogEntry& entry, ByteView unit) {
+Follower::Taken Follower::take_base(const wire::LogEntry& entry, ByteView unit) {
   BaseEntry each;
   each.entry = entry;
   bool good = entry.number < kFirstEntry && base_.size() < kBaseEntriesMax;
@@ -78,36 +75,29 @@ bool Follower::take_base(const wire::LogEntry& entry, ByteView unit) {
     good = good && wire::decode_domain_view(unit, each.view) == wire::Drop::none &&
            each.view.id.number == entry.stamp && is_view(each.view);
   }
-  if (!good) {
-    parts_.drop(wire::Drop::bad_value);
-    return false;
-  }
+  if (!good) return Taken::refused;
   base_.push_back(each);
-  return true;
+  return Taken::yes;
 }
 
 /// The base is complete. From now on this server is in step with the round, and its earlier
 /// timestamps are void.
-bool Follower::end_base(const wire::LogEntry& entry, ByteView unit) {
+Follower::Taken Follower::end_base(const wire::LogEntry& entry, ByteView unit) {
   wire::DomainView view;
   const bool good = wire::decode_domain_view(unit, view) == wire::Drop::none &&
                     entry.key >= kFirstEntry && parts_.clock.believes_clock(entry.stamp);
-  if (!good) {
-    parts_.drop(wire::Drop::bad_value);
-    return false;
-  }
+  if (!good) return Taken::refused;
   // A leader that does not know yet of the view without this server has released nothing behind it.
   const bool inside = view.roster.size() > parts_.place &&
                       view.roster[parts_.place] == parts_.self &&
                       ((view.members >> parts_.place) & 1U) != 0;
   Standing& standing = parts_.standing;
   const bool owed = standing.left_behind && (!inside || PEAL_MUTANT(rc_left_behind_for_ever));
+  // A leader that others have left behind breaks no rule.
+  const bool member = state_.is_member();
+  if ((member && (owed || skips_unknown())) || skips_behind_view()) return Taken::later;
   // A server outside the view has space for all.
-  const bool unfit = state_.is_member() && (owed || skips_unknown() || !has_space_for_base());
-  if (unfit || skips_behind_view()) {
-    parts_.drop(wire::Drop::bad_value);
-    return false;
-  }
+  if (member && !has_space_for_base()) return Taken::refused;
   standing.left_behind = false;
   for (const auto& row : messages_.rows()) {
     for (Record& record : row->records) {
@@ -128,7 +118,7 @@ bool Follower::end_base(const wire::LogEntry& entry, ByteView unit) {
   active_ = false;
   outlet_.note_read(entry.key - 1, entry.stamp);
   reader_.resume_at(entry.key);
-  return true;
+  return Taken::yes;
 }
 
 /// A leader that others have left behind takes messages for past that they have released without
@@ -239,10 +229,9 @@ Record* Follower::record_of(const wire::LogEntry& entry) {
 
 // ---- timestamps ----
 
-bool Follower::take_proposal(const wire::LogEntry& entry, ByteView unit) {
+Follower::Taken Follower::take_proposal(const wire::LogEntry& entry, ByteView unit) {
   if (!is_own_stamp(entry.stamp) || parts_.standing.synchronized != reader_.round()) {
-    parts_.drop(wire::Drop::bad_value);
-    return false;
+    return Taken::refused;
   }
   Record* record = record_of(entry);
   parts_.standing.waits_for_slot = record == nullptr;
@@ -250,13 +239,10 @@ bool Follower::take_proposal(const wire::LogEntry& entry, ByteView unit) {
     // An earlier message of the sender is still in its slot. All timestamps below this one are
     // known.
     outlet_.note_read(entry.number - 1, clock_of(entry.stamp) - 1);
-    return false;
+    return Taken::later;
   }
-  if (record->own.round == reader_.round()) return true;
-  if (!outlet_.may_add(entry.stamp)) {
-    parts_.drop(wire::Drop::bad_value);
-    return false;
-  }
+  if (record->own.round == reader_.round()) return Taken::yes;
+  if (!outlet_.may_add(entry.stamp)) return Taken::refused;
   parts_.clock.raise(clock_of(entry.stamp));
   record->own = {reader_.round(), entry.stamp};
   record->entry = entry.number;
@@ -267,7 +253,7 @@ bool Follower::take_proposal(const wire::LogEntry& entry, ByteView unit) {
   if (!PEAL_MUTANT(rc_no_body_no_stamp) || record->has_body) outlet_.add(*record);
   messages_.list(*record, now_ + parts_.options.repair);
   acks_.advance(*record);
-  return true;
+  return Taken::yes;
 }
 
 }  // namespace peal::order::ramcast

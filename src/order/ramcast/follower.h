@@ -27,7 +27,7 @@ class Follower final : public LogTaker {
 
   /// Reads the log. True if anything was taken.
   bool read(Instant now);
-  bool take(const wire::LogEntry& entry, ByteView unit) override;
+  Taken take(const wire::LogEntry& entry, ByteView unit) override;
   /// The region was revoked: what is left of a base that did not end is void.
   void begin_log();
 
@@ -37,13 +37,13 @@ class Follower final : public LogTaker {
     wire::DomainView view;  ///< of a base_view
   };
 
-  bool take_base(const wire::LogEntry& entry, ByteView unit);
-  bool end_base(const wire::LogEntry& entry, ByteView unit);
+  Taken take_base(const wire::LogEntry& entry, ByteView unit);
+  Taken end_base(const wire::LogEntry& entry, ByteView unit);
   bool skips_unknown();
   bool skips_behind_view() const;
   bool has_space_for_base();
   bool adopt(const BaseEntry& each);
-  bool take_proposal(const wire::LogEntry& entry, ByteView unit);
+  Taken take_proposal(const wire::LogEntry& entry, ByteView unit);
   Record* record_of(const wire::LogEntry& entry);
   bool is_own_stamp(Seq stamp) const {
     return domain_of_key(stamp) == parts_.domain && parts_.clock.believes(stamp);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "order/ramcast/inbox.h"
 
+#include <algorithm>
 #include <array>
 
 #include "base/assert.h"
@@ -31,9 +32,18 @@ bool Inbox::read_next(Instant now, NodeIndex sender, Row& row) {
   const std::uint64_t offset = index % parts_.options.slots * slot_stride(parts_.options);
   std::array<std::byte, wire::kSlotFixedBytes> begin;
   if (!links_.load(Area::messages, sender, offset, begin)) return false;
+  if (const std::uint64_t found = wire::peek_number(begin); found != index) {
+    if (!may_be_in_slot(sender, index, found)) {
+      bad_.refuse(sender, Area::messages, offset, begin, wire::Drop::out_of_window);
+    }
+    return false;
+  }
   const std::size_t bytes = wire::peek_slot(begin, index);
-  if (bytes <= wire::kSlotFixedBytes || bytes > slot_stride(parts_.options)) return false;
-  if (bytes > parts_.pool.slab_bytes()) return false;
+  const std::size_t most = std::min<std::size_t>(slot_stride(parts_.options), parts_.pool.slab_bytes());
+  if (bytes <= wire::kSlotFixedBytes || bytes > most) {
+    bad_.doubt(sender, Area::messages, offset, begin, wire::Drop::bad_length);
+    return false;
+  }
   BufferRef buffer;
   if (parts_.has_buffer_for_unit()) {
     buffer = parts_.pool.take(0, static_cast<std::uint32_t>(bytes));
@@ -46,7 +56,10 @@ bool Inbox::read_next(Instant now, NodeIndex sender, Row& row) {
   if (!links_.load(Area::messages, sender, offset, copy)) return false;
   wire::Slot slot;
   const wire::Drop drop = wire::decode_slot(copy, index, parts_.domain, slot);
-  if (drop == wire::Drop::bad_checksum) return false;  // a write that is still under way
+  if (drop == wire::Drop::bad_checksum) {
+    bad_.doubt(sender, Area::messages, offset, copy, drop);
+    return false;
+  }
   const std::size_t front = wire::slot_header_bytes(slot.head.indexes.size());
   bool good = drop == wire::Drop::none && is_legal(slot.head);
   if (good) {
@@ -55,16 +68,30 @@ bool Inbox::read_next(Instant now, NodeIndex sender, Row& row) {
     good = former == nullptr || former->index == index || former->id.number < slot.stable;
   }
   if (!good) {
-    if (refused_[sender] != index) {
-      refused_[sender] = index;
-      ++parts_.counts.refused;
-      parts_.drop(drop == wire::Drop::none ? wire::Drop::bad_value : drop);
-    }
+    const bool known = drop != wire::Drop::none;
+    bad_.refuse(sender, Area::messages, offset, copy, known ? drop : wire::Drop::bad_value);
     return false;
   }
+  Direct& direct = direct_[sender];
+  if (direct.last + 1 != index) direct.first = index;
+  direct.last = index;
   const auto size = static_cast<std::uint32_t>(bytes - front);
   return put(now, row, row.sender, slot.head,
              buffer.slice(static_cast<std::uint32_t>(front), size));
+}
+
+/// Whether a sender that follows the rules may have the message `found` in the slot where the one
+/// with this index is awaited: an earlier one, or, if this server lags, a later one of this slot.
+bool Inbox::may_be_in_slot(NodeIndex sender, std::uint64_t index, std::uint64_t found) const {
+  const std::uint64_t slots = parts_.options.slots;
+  if (found == 0) return true;
+  if (found % slots != index % slots) return false;
+  if (found > index || index <= slots) return true;
+  // A message that was read here is replaced by later ones only.
+  const Direct& direct = direct_[sender];
+  const std::uint64_t former = index - slots;
+  const bool was_read = direct.first <= former && former <= direct.last;
+  return !was_read || found >= former;
 }
 
 bool Inbox::is_legal(const wire::MessageHead& head) const {
@@ -113,6 +140,6 @@ bool Inbox::put_relayed(Instant now, const MemberId& sender, const wire::Message
   return put(now, *row, sender, head, unit);
 }
 
-void Inbox::on_renewed(NodeIndex node) { refused_[node] = 0; }
+void Inbox::on_renewed(NodeIndex node) { direct_[node] = {}; }
 
 }  // namespace peal::order::ramcast

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "order/ramcast/bad_records.h"
 #include "order/ramcast/links.h"
 #include "order/ramcast/messages.h"
 
@@ -10,8 +11,12 @@ namespace peal::order::ramcast {
 /// messages; those that other nodes relay; and this node's own.
 class Inbox {
  public:
-  Inbox(const Parts& parts, Links& links, Messages& messages)
-      : parts_(parts), links_(links), messages_(messages), refused_(parts.layout.nodes()) {}
+  Inbox(const Parts& parts, Links& links, Messages& messages, BadRecords& bad)
+      : parts_(parts),
+        links_(links),
+        messages_(messages),
+        bad_(bad),
+        direct_(parts.layout.nodes()) {}
 
   /// Reads new messages. True if there were any.
   bool read(Instant now);
@@ -28,13 +33,19 @@ class Inbox {
  private:
   bool read_next(Instant now, NodeIndex sender, Row& row);
   bool is_legal(const wire::MessageHead& head) const;
+  bool may_be_in_slot(NodeIndex sender, std::uint64_t index, std::uint64_t found) const;
   bool put(Instant now, Row& row, const MemberId& sender, const wire::MessageHead& head,
            BufferRef unit);
 
   const Parts& parts_;
   Links& links_;
   Messages& messages_;
-  std::vector<std::uint64_t> refused_;  ///< by node: index of the last message that was refused
+  BadRecords& bad_;
+  /// The last messages in a row that were read from the slots of a sender: indexes.
+  struct Direct {
+    std::uint64_t first = 0, last = 0;
+  };
+  std::vector<Direct> direct_;  ///< by node
 };
 
 }  // namespace peal::order::ramcast

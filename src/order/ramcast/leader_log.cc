@@ -200,13 +200,14 @@ void LeaderLog::on_done(NodeIndex member, std::uint64_t value) {
   stream.under_way.pop_front();
 }
 
-void LeaderLog::on_consumed(NodeIndex member, std::uint64_t grant, std::uint64_t bytes,
+bool LeaderLog::on_consumed(NodeIndex member, std::uint64_t grant, std::uint64_t bytes,
                             std::uint64_t entry) {
   Stream& stream = streams_[member];
-  if (stream.grant == 0 || grant != stream.grant) return;
-  if (bytes > stream.sent || entry > last_) return parts_.drop(wire::Drop::bad_value);
+  if (stream.grant == 0 || grant != stream.grant) return true;
+  if (bytes > stream.sent || entry > last_) return false;
   stream.consumed = std::max(stream.consumed, bytes);
   if (entry >= kFirstEntry - 1) stream.processed = std::max(stream.processed, entry);
+  return true;
 }
 
 unsigned LeaderLog::holders(std::uint64_t entry, unsigned at_once) const {
@@ -220,7 +221,9 @@ unsigned LeaderLog::holders(std::uint64_t entry, unsigned at_once) const {
     const bool based = stream.processed >= kFirstEntry - 1;
     const bool placed = parts_.options.fast && takes && based;
     const bool any = parts_.options.fast && PEAL_MUTANT(rc_placed_is_held);
-    if ((placed || any ? stream.placed : stream.processed) >= entry) bits |= 1U << place;
+    // A member that has processed the entry has it, also if the write's completion was lost.
+    const bool there = (placed || any) && stream.placed >= entry;
+    if (there || stream.processed >= entry) bits |= 1U << place;
   }
   return bits;
 }

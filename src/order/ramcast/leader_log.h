@@ -48,8 +48,9 @@ class LeaderLog {
   void on_done(NodeIndex member, std::uint64_t value);
   /// The last entry that the member has processed, as far as it has told.
   std::uint64_t processed(NodeIndex member) const { return streams_[member].processed; }
-  /// The member has read so many bytes of this grant, and processed this entry.
-  void on_consumed(NodeIndex member, std::uint64_t grant, std::uint64_t bytes, std::uint64_t entry);
+  /// The member has read so many bytes of this grant, and processed this entry. False if there are
+  /// not so many.
+  bool on_consumed(NodeIndex member, std::uint64_t grant, std::uint64_t bytes, std::uint64_t entry);
   void flush();
 
   /// The servers that hold all entries up to `entry`, this server included; bit i: the one at place

@@ -5,7 +5,7 @@
 
 namespace peal::order::ramcast {
 
-LogReader::LogReader(const Parts& parts) : parts_(parts) {
+LogReader::LogReader(const Parts& parts, BadRecords& bad) : parts_(parts), bad_(bad) {
   if (parts.serves()) scratch_.resize(log_entry_bytes_max(parts.options));
 }
 
@@ -15,7 +15,7 @@ void LogReader::begin(const wire::Round& round, std::uint32_t seed, std::uint64_
   grant_ = grant;
   offset_ = 0;
   next_ = 1;
-  refused_at_ = ~std::uint64_t{0};
+  written_ = 0;
 }
 
 std::size_t LogReader::read(LogTaker& taker, std::size_t entries_max) {
@@ -30,18 +30,22 @@ bool LogReader::read_entry(LogTaker& taker) {
   const std::uint64_t at = entry_offset(offset_, region);
   std::array<std::byte, 16> begin;
   if (!parts_.memory.load(log, at % region, begin)) return false;
+  if (wire::peek_number(begin) != next_) return false;
   const std::size_t bytes = wire::peek_log_entry(begin, next_);
   const bool whole = bytes >= wire::kLogFixedBytes && bytes <= region - at % region;
-  if (!whole || bytes > scratch_.size()) return false;
+  if (!whole || bytes > scratch_.size()) {
+    doubt(at, begin, wire::Drop::bad_length);
+    return false;
+  }
   const ByteSpan copy = ByteSpan(scratch_).first(bytes);
   if (!parts_.memory.load(log, at % region, copy)) return false;
   ByteView unit;
   const wire::Drop drop = wire::decode_log_entry(copy, next_, round_, seed_, entry_, unit);
   if (drop != wire::Drop::none) {
-    // A wrong checksum is a write that is still under way.
-    if (drop != wire::Drop::bad_checksum && refused_at_ != at) {
-      refused_at_ = at;
-      parts_.drop(drop);
+    if (drop == wire::Drop::bad_checksum) {
+      doubt(at, copy, drop);
+    } else {
+      bad_.refuse(writer(), Area::log, at, copy, drop);
     }
     return false;
   }
@@ -50,10 +54,19 @@ bool LogReader::read_entry(LogTaker& taker) {
     return true;
   }
   const std::uint64_t expected = next_;
-  if (!taker.take(entry_, unit)) return false;
+  const LogTaker::Taken taken = taker.take(entry_, unit);
+  if (taken == LogTaker::Taken::refused) {
+    bad_.refuse(writer(), Area::log, at, copy, wire::Drop::bad_value);
+  }
+  if (taken != LogTaker::Taken::yes) return false;
   if (next_ == expected) ++next_;
   offset_ = at + bytes;
   return true;
+}
+
+/// Bytes of earlier entries may look like the begin of the next one, as long as it is not written.
+void LogReader::doubt(std::uint64_t at, ByteView entry, wire::Drop reason) {
+  if (written_ >= next_) bad_.doubt(writer(), Area::log, at, entry, reason);
 }
 
 }  // namespace peal::order::ramcast

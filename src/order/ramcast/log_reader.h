@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "order/ramcast/bad_records.h"
 #include "order/ramcast/leader_log.h"
 #include "order/ramcast/links.h"
 
@@ -13,14 +14,18 @@ namespace peal::order::ramcast {
 class LogTaker {
  public:
   virtual ~LogTaker() = default;
-  /// False: the entry cannot be taken yet; it is offered again later.
-  virtual bool take(const wire::LogEntry& entry, ByteView unit) = 0;
+  enum class Taken : std::uint8_t {
+    yes,
+    later,    ///< it cannot be taken yet, and is offered again
+    refused,  ///< it breaks a rule, and is offered again
+  };
+  virtual Taken take(const wire::LogEntry& entry, ByteView unit) = 0;
 };
 
 /// Reads the leader's log in this server's own region O.
 class LogReader {
  public:
-  explicit LogReader(const Parts& parts);
+  LogReader(const Parts& parts, BadRecords& bad);
 
   /// Begins with a new region, which the coordinator of the round writes.
   void begin(const wire::Round& round, std::uint32_t seed, std::uint64_t grant);
@@ -28,6 +33,8 @@ class LogReader {
   std::size_t read(LogTaker& taker, std::size_t entries_max);
   /// The base ended: the entry that follows has this number.
   void resume_at(std::uint64_t number) { next_ = number; }
+  /// The leader says that it has written the entries of this round up to this one.
+  void note_written(std::uint64_t entry) { written_ = entry; }
   /// The base of the present region has been read.
   bool is_based() const { return next_ >= kFirstEntry; }
 
@@ -37,14 +44,18 @@ class LogReader {
 
  private:
   bool read_entry(LogTaker& taker);
+  /// The entry at this offset has a wrong checksum or size.
+  void doubt(std::uint64_t at, ByteView entry, wire::Drop reason);
+  NodeIndex writer() const { return *parts_.layout.index_of(round_.coordinator.node); }
 
   const Parts& parts_;
+  BadRecords& bad_;
   wire::Round round_{};
   std::uint32_t seed_ = 0;
   std::uint64_t grant_ = 0;
   std::uint64_t offset_ = 0;
   std::uint64_t next_ = 1;
-  std::uint64_t refused_at_ = ~std::uint64_t{0};  ///< offset of the last entry that broke a rule
+  std::uint64_t written_ = 0;  ///< see note_written()
   std::vector<std::byte> scratch_;
   wire::LogEntry entry_;
 };

@@ -9,8 +9,9 @@
 
 namespace peal::order::ramcast {
 
-Sender::Sender(const Parts& parts, Links& links, Inbox& inbox, const DomainState& state)
-    : parts_(parts), links_(links), inbox_(inbox), state_(state) {
+Sender::Sender(const Parts& parts, Links& links, Inbox& inbox, const DomainState& state,
+               BadRecords& bad)
+    : parts_(parts), links_(links), inbox_(inbox), state_(state), bad_(bad) {
   written_.resize(parts.layout.nodes());
   scratch_.resize(slot_stride(parts.options));
   next_index_.fill(1);
@@ -177,25 +178,35 @@ bool Sender::read_server(NodeIndex server) {
   if (!links_.load(Area::replies, server, 0, bytes)) return false;
   bool changed = false;
   wire::SenderRelease told;
-  if (wire::decode_release(bytes, told) == wire::Drop::none) {
-    if (told.index >= next_index_[domain]) {
-      parts_.drop(wire::Drop::bad_value);
-    } else if (told.index > released_[domain]) {
-      released_[domain] = told.index;
-      changed = true;
-    }
+  wire::Drop drop = wire::decode_release(bytes, told);
+  if (drop == wire::Drop::none && told.index >= next_index_[domain]) drop = wire::Drop::bad_value;
+  if (drop != wire::Drop::none) {
+    refuse(server, 0, bytes, drop);
+  } else if (told.index > released_[domain]) {
+    released_[domain] = told.index;
+    changed = true;
   }
+  const std::uint64_t slots = parts_.options.slots;
   for (std::uint64_t number = placed_ + 1; number <= last(); ++number) {
     Own& message = own(number);
     if (message.key != 0 || ((message.head.to >> domain) & 1U) == 0) continue;
     std::array<std::byte, wire::kReplyBytes> cell;
     const std::uint64_t offset =
-        wire::kReleaseBytes + number % parts_.options.slots * wire::kReplyBytes;
+        wire::kReleaseBytes + number % slots * wire::kReplyBytes;
     wire::SenderReply reply;
     if (!links_.load(Area::replies, server, offset, cell)) continue;
-    if (wire::decode_reply(cell, number, reply) != wire::Drop::none) continue;
-    if (!parts_.clock.believes(reply.key) || reply.key <= message.head.after) {
-      parts_.drop(wire::Drop::bad_value);
+    if (const std::uint64_t found = wire::peek_reply(cell); found != number) {
+      // An earlier message of the slot, if the server follows the rules.
+      const bool other = found > last() || found % slots != number % slots;
+      if (found != 0 && other) refuse(server, offset, cell, wire::Drop::out_of_window);
+      continue;
+    }
+    drop = wire::decode_reply(cell, number, reply);
+    if (drop == wire::Drop::none && !is_plausible(message, reply.key)) {
+      drop = wire::Drop::bad_value;
+    }
+    if (drop != wire::Drop::none) {
+      refuse(server, offset, cell, drop);
       continue;
     }
     if (comes_here(message, reply.key)) continue;
@@ -203,6 +214,20 @@ bool Sender::read_server(NodeIndex server) {
     changed = true;
   }
   return changed;
+}
+
+void Sender::refuse(NodeIndex server, std::uint64_t offset, ByteView record, wire::Drop reason) {
+  if (reason == wire::Drop::bad_checksum) {
+    bad_.doubt(server, Area::replies, offset, record, reason);
+  } else {
+    bad_.refuse(server, Area::replies, offset, record, reason);
+  }
+}
+
+/// The key may be that of the message: it is the timestamp of one of its domains.
+bool Sender::is_plausible(const Own& message, Seq key) const {
+  const bool known = ((message.head.to >> domain_of_key(key)) & 1U) != 0;
+  return known && parts_.clock.believes(key) && key > message.head.after;
 }
 
 bool Sender::comes_here(const Own& message, Seq key) const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/ring_queue.h"
+#include "order/ramcast/bad_records.h"
 #include "order/ramcast/domain_state.h"
 #include "order/ramcast/inbox.h"
 #include "order/ramcast/links.h"
@@ -17,7 +18,8 @@ namespace peal::order::ramcast {
 /// these tell about them.
 class Sender {
  public:
-  Sender(const Parts& parts, Links& links, Inbox& inbox, const DomainState& state);
+  Sender(const Parts& parts, Links& links, Inbox& inbox, const DomainState& state,
+         BadRecords& bad);
 
   /// Takes units from the host and writes them. True if any was taken.
   bool pull(Instant now);
@@ -76,11 +78,14 @@ class Sender {
   void place(Effects& out);
   void release();
   bool read_server(NodeIndex server);
+  void refuse(NodeIndex server, std::uint64_t offset, ByteView record, wire::Drop reason);
+  bool is_plausible(const Own& message, Seq key) const;
 
   const Parts& parts_;
   Links& links_;
   Inbox& inbox_;
   const DomainState& state_;
+  BadRecords& bad_;
   RingQueue<Own> own_;        ///< those that are not released by all their domains
   std::uint64_t first_ = 1;   ///< number of the first of them
   std::uint64_t placed_ = 0;  ///< the messages up to this number have their places

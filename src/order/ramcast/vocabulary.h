@@ -58,6 +58,18 @@ inline constexpr WaitKind deliveries{"deliveries",
 
 }  // namespace peal::order::ramcast::wait
 
+namespace peal::order::ramcast::region {
+
+// What a node writes into the memory of others.
+
+inline constexpr GatherReason messages{"messages", "a message"};
+inline constexpr GatherReason cells{"cells", "a timestamp or an acknowledgement"};
+inline constexpr GatherReason control{"control", "its state"};
+inline constexpr GatherReason replies{"replies", "the place of a message"};
+inline constexpr GatherReason log{"log", "an entry of its log"};
+
+}  // namespace peal::order::ramcast::region
+
 namespace peal::order::ramcast::gather {
 
 inline constexpr GatherReason excluded{"excluded", "the others went on without this node"};

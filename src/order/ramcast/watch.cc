@@ -9,8 +9,9 @@
 
 namespace peal::order::ramcast {
 
-Watch::Watch(const Parts& parts, Links& links, DomainState& state, LogReader& reader)
-    : parts_(parts), links_(links), state_(state), reader_(reader) {
+Watch::Watch(const Parts& parts, Links& links, DomainState& state, LogReader& reader,
+             BadRecords& bad)
+    : parts_(parts), links_(links), state_(state), reader_(reader), bad_(bad) {
   if (parts.serves()) peers_.resize(parts.layout.servers(parts.domain).size());
 }
 
@@ -56,13 +57,16 @@ bool Watch::read(Instant now, LeaderLog& log) {
     const NodeIndex node = node_at(place);
     if (!links_.load(Area::control, node, 0, bytes)) continue;
     Peer& peer = peers_[place];
-    if (wire::peek_beat(bytes) <= peer.control.beat) continue;
+    if (wire::peek_beat(bytes) == peer.control.beat) continue;
     wire::Control control;
-    const wire::Drop drop = wire::decode_control(bytes, control);
-    if (drop == wire::Drop::bad_value) parts_.drop(drop);
-    if (drop != wire::Drop::none || control.beat <= peer.control.beat) continue;
-    if (!parts_.clock.believes(control.delivered)) {
-      parts_.drop(wire::Drop::bad_value);
+    wire::Drop drop = wire::decode_control(bytes, control);
+    if (drop == wire::Drop::bad_checksum) bad_.doubt(node, Area::control, 0, bytes, drop);
+    if (drop == wire::Drop::none && control.beat < peer.control.beat) drop = wire::Drop::stale;
+    if (drop == wire::Drop::none && !parts_.clock.believes(control.delivered)) {
+      drop = wire::Drop::bad_value;
+    }
+    if (drop != wire::Drop::none) {
+      if (drop != wire::Drop::bad_checksum) bad_.refuse(node, Area::control, 0, bytes, drop);
       continue;
     }
     if (control.delivered > peer.control.delivered) peer.moved = now;
@@ -73,7 +77,9 @@ bool Watch::read(Instant now, LeaderLog& log) {
     peer.heard = now;
     peer.seen = true;
     if (parts_.standing.leads() && control.promised == parts_.standing.promised) {
-      log.on_consumed(node, control.grant, control.bytes, control.entry);
+      if (!log.on_consumed(node, control.grant, control.bytes, control.entry)) {
+        bad_.refuse(node, Area::control, 0, bytes, wire::Drop::bad_value);
+      }
     }
     changed = true;
   }

@@ -18,7 +18,7 @@ namespace peal::order::ramcast {
 /// delivered, and who may lead.
 class Watch {
  public:
-  Watch(const Parts& parts, Links& links, DomainState& state, LogReader& reader);
+  Watch(const Parts& parts, Links& links, DomainState& state, LogReader& reader, BadRecords& bad);
 
   void start(Instant now);
   /// Reads the cells of the others. True if anything was new.
@@ -124,6 +124,7 @@ class Watch {
   Links& links_;
   DomainState& state_;
   LogReader& reader_;
+  BadRecords& bad_;
   std::vector<Peer> peers_;  ///< by place
   std::uint64_t beat_ = 0;
   ViewId unfit_in_{};
