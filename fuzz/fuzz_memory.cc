@@ -2,7 +2,7 @@
 // Reads any bytes as each record that RamCast keeps in the memory of other processes. The first
 // byte chooses the record, the second one a domain. Each input is tried unchanged, and then with a
 // right checksum, so that the code behind that check is reached. A record that is accepted is
-// written again, to the same bytes.
+// written again, to the same bytes, and so is the view that a log entry contains.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -10,6 +10,7 @@
 
 #include "base/assert.h"
 #include "base/crc32c.h"
+#include "wire/ramcast.h"
 #include "wire/ramcast_memory.h"
 
 namespace {
@@ -49,9 +50,28 @@ void read_slot(ByteView record, unsigned domain) {
   });
 }
 
+bool has_view(wire::LogKind kind) {
+  return kind == wire::LogKind::base_view || kind == wire::LogKind::view ||
+         kind == wire::LogKind::base_end;
+}
+
+void read_view(ByteView unit) {
+  // A block of its own, so that a read beyond the view is noticed.
+  const std::unique_ptr<std::byte[]> block(new std::byte[unit.size()]);
+  std::copy(unit.begin(), unit.end(), block.get());
+  const ByteView view(block.get(), unit.size());
+  wire::DomainView domain_view;
+  if (wire::decode_domain_view(view, domain_view) != wire::Drop::none) return;
+  expect_same(view, [&](ByteSpan out) {
+    PEAL_ASSERT(wire::encode_domain_view(domain_view, out) == view.size());
+  });
+}
+
 void read_log_entry(ByteView record) {
   const std::uint64_t number = number_at(record, kNumberAt);
   if (record.size() >= kNumberAt + 8) wire::peek_log_entry(record, number);
+  wire::NamedEntry named;
+  if (record.size() >= wire::kLogFixedBytes) named = wire::peek_log_names(record);
   wire::Round round;  // the one that the entry names
   if (record.size() >= 36) {
     round.count = number_at(record, 16);
@@ -62,10 +82,13 @@ void read_log_entry(ByteView record) {
   ByteView unit;
   const auto drop = wire::decode_log_entry(record, number, round, kSeed, entry, unit);
   if (drop != wire::Drop::none) return;
+  PEAL_ASSERT(named.bytes == record.size() && named.kind == entry.kind && named.key == entry.key);
+  PEAL_ASSERT((named.message == wire::MessageId{entry.sender, entry.head.number}));
   expect_same(record, [&](ByteSpan out) {
     if (entry.kind == wire::LogKind::pad) return wire::encode_log_pad(number, round, kSeed, out);
     PEAL_ASSERT(wire::encode_log_entry(entry, unit, kSeed, out) == record.size());
   });
+  if (has_view(entry.kind)) read_view(unit);
 }
 
 void read_cell(ByteView record) {

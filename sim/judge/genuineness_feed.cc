@@ -18,28 +18,23 @@ oracle::GenuinenessChecker::Options genuineness_options(const WorldOptions& opti
 }  // namespace
 
 GenuinenessFeed::GenuinenessFeed(const WorldOptions& options, HistoryRecorder& recorder)
-    : inspection_(find_inspection(options.engine.engine().name)),
+    : domains_(genuineness_options(options, recorder).domains),
+      inspection_(find_inspection(options.engine.engine().name)),
       recorder_(recorder),
       checker_(genuineness_options(options, recorder)) {
   for (std::uint32_t n = 1; n <= options.nodes; ++n) cluster_.nodes.push_back(NodeId{n});
   cluster_.options = options.engine.values();
-  for (const order::DomainNodes& each : options.domains) domains_.push_back(each.nodes);
-  if (domains_.empty()) domains_.push_back(cluster_.nodes);
+  for (const order::DomainNodes& each : options.domains) cluster_.domains.push_back(each.nodes);
+  if (cluster_.domains.empty()) cluster_.domains.push_back(cluster_.nodes);
 }
 
 void GenuinenessFeed::took(const order::UnitName& unit, DomainSet domains) {
-  checker_.add_message({unit.sender, unit.number}, domains);
-  std::vector<NodeId> all{unit.sender.node};
-  for (std::size_t i = 0; i < domains_.size(); ++i) {
-    if (!domains.empty() && !domains.has(static_cast<DomainId>(i + 1))) continue;
-    for (const NodeId node : domains_[i]) {
-      sent_.insert({unit.sender.node, node});
-      all.push_back(node);
-    }
-  }
-  for (const NodeId a : all) {
-    for (const NodeId b : all) met_.insert({a, b});
-  }
+  const trace::MessageId id{unit.sender, unit.number};
+  checker_.add_message(id, domains);
+  const DomainSet to = domains_.destinations(domains);
+  for (const DomainId domain : to) sent_to_[{unit.sender, domain}].push_back(unit.number);
+  by_number_[unit.number].push_back({unit.sender, to});
+  first_of_.try_emplace({unit.sender.node, to}, id);
 }
 
 void GenuinenessFeed::sent(Instant now, const Packet& packet) {
@@ -59,25 +54,51 @@ void GenuinenessFeed::wrote(Instant now, const order::InspectedWrite& write) {
   wrote(now, write.writer.node, write.owner.node, named_);
 }
 
-/// Whether both nodes are the sender or a destination of such a unit, which the bytes do not name
-/// exactly.
-bool GenuinenessFeed::concerns(const order::UnitName& unit, NodeId from, NodeId to) const {
-  if (unit.sender == MemberId{}) return met_.contains({from, to});
-  return unit.sender.node == to ? sent_.contains({to, from}) : sent_.contains({from, to});
+bool GenuinenessFeed::concerns(NodeId node, NodeId sender, DomainSet domains) const {
+  return node == sender || domains_.of(node).meets(domains);
+}
+
+/// A unit that the name, which is not exact, may stand for, and that concerns both nodes.
+std::optional<trace::MessageId> GenuinenessFeed::find(const order::UnitName& unit, NodeId from,
+                                                      NodeId to) const {
+  if (unit.counted_in != 0) {
+    const auto sent = sent_to_.find({unit.sender, unit.counted_in});
+    if (sent == sent_to_.end() || unit.number > sent->second.size()) return std::nullopt;
+    return trace::MessageId{unit.sender, sent->second[unit.number - 1]};
+  }
+  if (unit.number != 0) {
+    const auto taken = by_number_.find(unit.number);
+    if (taken == by_number_.end()) return std::nullopt;
+    for (const Taken& each : taken->second) {
+      const NodeId sender = each.sender.node;
+      if (concerns(from, sender, each.domains) && concerns(to, sender, each.domains)) {
+        return trace::MessageId{each.sender, unit.number};
+      }
+    }
+    return std::nullopt;
+  }
+  for (const auto& [key, id] : first_of_) {
+    const auto& [sender, domains] = key;
+    if (unit.sender != MemberId{} && unit.sender.node != sender) continue;
+    if (concerns(from, sender, domains) && concerns(to, sender, domains)) return id;
+  }
+  return std::nullopt;
 }
 
 void GenuinenessFeed::wrote(Instant now, NodeId from, NodeId to,
                             std::span<const order::UnitName> units) {
   ids_.clear();
-  bool vague = false;
   for (const order::UnitName& each : units) {
-    if (each.number != 0) {
-      ids_.push_back({each.sender, each.number});
-    } else if (concerns(each, from, to)) {
-      vague = true;
+    const trace::MessageId named{each.sender, each.number};
+    const bool exact = each.sender != MemberId{} && each.number != 0 && each.counted_in == 0;
+    if (exact) {
+      ids_.push_back(named);
+    } else if (const auto found = find(each, from, to)) {
+      ids_.push_back(*found);
+    } else if (each != order::UnitName{}) {
+      ids_.push_back(each.counted_in == 0 ? named : trace::MessageId{each.sender, 0});  // unknown
     }
   }
-  if (vague && ids_.empty()) return;
   const std::size_t before = checker_.violations().size();
   checker_.add({now.ns, from, to, ids_});
   if (checker_.violations().size() == before) return;

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
+#include <map>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "oracle/domain_map.h"
 #include "oracle/genuineness.h"
 #include "order/engine.h"
 #include "order/inspection/inspection.h"
@@ -30,13 +32,21 @@ class GenuinenessFeed {
   void wrote(Instant now, const order::InspectedWrite& write);
 
  private:
-  bool concerns(const order::UnitName& unit, NodeId from, NodeId to) const;
+  std::optional<trace::MessageId> find(const order::UnitName& unit, NodeId from, NodeId to) const;
+  bool concerns(NodeId node, NodeId sender, DomainSet domains) const;
 
   order::ClusterShape cluster_;
-  std::vector<std::vector<NodeId>> domains_;
-  std::set<std::pair<NodeId, NodeId>> sent_;  ///< sender, and a destination of one of its units
-  std::set<std::pair<NodeId, NodeId>> met_;   ///< both are sender or destination of some unit
-  const order::Inspection* inspection_;       ///< null: packets name no units
+  const oracle::DomainMap domains_;
+  /// Numbers of the units that the sender sent to the domain.
+  std::map<std::pair<MemberId, DomainId>, std::vector<std::uint64_t>> sent_to_;
+  struct Taken {
+    MemberId sender{};
+    DomainSet domains;
+  };
+  std::map<std::uint64_t, std::vector<Taken>> by_number_;
+  /// The first unit of each sender for each set of domains.
+  std::map<std::pair<NodeId, DomainSet>, trace::MessageId> first_of_;
+  const order::Inspection* inspection_;  ///< null: packets name no units
   HistoryRecorder& recorder_;
   oracle::GenuinenessChecker checker_;
   std::vector<order::UnitName> named_;

@@ -37,8 +37,8 @@ struct MemoryHello {
   /// The receiver's incarnation to which the memory is exposed. None: the sender has not heard of
   /// the receiver yet.
   MemberId heard{};
-  /// Between domains: the message of the sender, or of the receiver, for which the connection is
-  /// needed. 0: sender and receiver are nodes of one domain.
+  /// Between domains: number of a message, for which the connection is needed. It concerns both
+  /// nodes, whoever sent it. 0: sender and receiver are nodes of one domain.
   std::uint64_t message{};
   bool answer = false;  ///< the sender knows that the receiver has exposed its memory
   friend bool operator==(const MemoryHello&, const MemoryHello&) = default;

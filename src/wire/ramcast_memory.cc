@@ -192,6 +192,22 @@ void encode_log_pad(std::uint64_t number, const Round& round, std::uint32_t seed
   seal(out, seed);
 }
 
+NamedEntry peek_log_names(ByteView begin) {
+  PEAL_ASSERT(begin.size() >= kLogFixedBytes);
+  NamedEntry entry;
+  const auto bytes = load<std::uint32_t>(begin.subspan(kChecksumBytes));
+  const auto kind = load<std::uint8_t>(begin.subspan(36));
+  if (bytes < kLogFixedBytes || bytes % kLogAlign != 0) return entry;
+  if (kind < 1 || kind > static_cast<std::uint8_t>(LogKind::commit)) return entry;
+  entry.bytes = bytes;
+  entry.kind = static_cast<LogKind>(kind);
+  entry.message.sender.node.value = load<std::uint32_t>(begin.subspan(44));
+  entry.message.sender.epoch = load<std::uint64_t>(begin.subspan(48));
+  entry.message.number = load<std::uint64_t>(begin.subspan(56));
+  entry.key = load<std::uint64_t>(begin.subspan(80));
+  return entry;
+}
+
 std::size_t peek_log_entry(ByteView begin, std::uint64_t number) {
   PEAL_ASSERT(begin.size() >= kNumberOffset + 8);
   if (compare_number(begin, number) != Drop::none) return 0;

@@ -126,6 +126,14 @@ constexpr std::size_t log_entry_bytes(std::size_t domains, std::size_t unit) {
                                            ByteSpan out);
 /// Writes a pad of `bytes` bytes, a multiple of kLogAlign and at least kLogFixedBytes.
 void encode_log_pad(std::uint64_t number, const Round& round, std::uint32_t seed, ByteSpan out);
+/// What an entry names, for observers: unchecked bytes, of which there are at least kLogFixedBytes.
+struct NamedEntry {
+  std::size_t bytes{};  ///< the size of the entry; 0 if no entry begins like this
+  LogKind kind = LogKind::pad;
+  MessageId message{};  ///< base, proposal. base_sender: only the sender
+  Seq key{};            ///< see LogEntry
+};
+NamedEntry peek_log_names(ByteView begin);
 /// The size of the entry that begins with the bytes `begin`, which are at least 16. 0 if it does
 /// not seem to have this number.
 std::size_t peek_log_entry(ByteView begin, std::uint64_t number);

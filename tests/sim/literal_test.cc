@@ -141,6 +141,40 @@ TEST(LiteralScenarios, X7LeavesAMessageBehind) {
   EXPECT_EQ(problem_with("none", "seed=1 retry_ms=90 suspect_ms=60", kLines), "");
 }
 
+/// The client's write to the leader does not arrive, so its message has no stamp until a follower
+/// relays it. Meanwhile the leader gives a stamp to a later message.
+std::string problem_while_a_stamp_is_missing(const std::string& published,
+                                             const std::string& expected) {
+  const std::string lines =
+      "run 200ms\n"
+      "submit n7 agreed \"first\" domain=1\n"
+      "submit n2 agreed \"second\" domain=1\n"
+      "run until idle\n"
+      "cut n7 > n1\n"
+      "submit n7 agreed \"unstamped\" domain=1\n"
+      "run 3ms\n"
+      "submit n2 agreed \"later\" domain=1\n"
+      "run 20ms\n"
+      "expect n1 delivers \"later\"\n"
+      "expect n2,n3 " +
+      expected +
+      " \"later\"\n"
+      "run 500ms\n"
+      "expect n1-n3 delivers \"unstamped\"\n"
+      "expect n1-n3 delivers \"later\"\n"
+      "heal\n"
+      "settle\n";
+  return problem_with(published, "seed=1 retry_ms=90 suspect_ms=60", lines.c_str());
+}
+
+// Nothing is wrong with the order. But who has the message without a stamp waits, and needlessly:
+// the stamp that it gets will be above that of the later message.
+TEST(LiteralScenarios, X11WaitsForAMessageWithoutAStamp) {
+  EXPECT_EQ(problem_while_a_stamp_is_missing("x11", "not delivers"), "");
+  EXPECT_EQ(problem_while_a_stamp_is_missing("x11", "delivers"), "expect");
+  EXPECT_EQ(problem_while_a_stamp_is_missing("none", "delivers"), "");
+}
+
 TEST(LiteralScenarios, X13LetsNoLeaderTellAnother) {
   constexpr const char* kLines =
       "run 200ms\n"

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/domain_set.h"
 #include "base/ids.h"
 #include "order/engine.h"
 #include "order/setup.h"
@@ -65,6 +66,8 @@ struct PacketContent {
 struct UnitName {
   MemberId sender{};
   std::uint64_t number = 0;
+  /// If not 0, `number` counts only the sender's units to this domain.
+  DomainId counted_in = 0;
   friend auto operator<=>(const UnitName&, const UnitName&) = default;
 };
 
@@ -133,6 +136,8 @@ struct InspectedWrite {
 /// What an inspection needs to know of the cluster.
 struct ClusterShape {
   std::vector<NodeId> nodes;  ///< sorted
+  /// Element i: the nodes of domain i + 1. Without domains, all nodes are domain 1.
+  std::vector<std::vector<NodeId>> domains;
   OptionValues options;
 };
 

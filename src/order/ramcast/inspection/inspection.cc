@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "order/ramcast/inspection/inspection.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -90,15 +91,18 @@ void add(const MemberId& sender, std::uint64_t number, std::vector<UnitName>& ou
   out.push_back({sender, number});
 }
 
-/// The packets of a change of the leader, and the connections of nodes of one domain, name nothing:
-/// they stay inside the domain.
+/// No unit has this name: whoever judges the bytes reports it.
+constexpr UnitName kUnreadable{{}, ~std::uint64_t{0}};
+
+/// What names nothing stays inside a domain: questions of a change of the leader, views, and the
+/// connections of nodes of one domain.
 void units_of(const InspectedPacket& packet, std::vector<UnitName>& out) {
   switch (static_cast<RamcastKind>(packet.kind)) {
     case RamcastKind::hello: {
       wire::MemoryHello hello;
       if (wire::decode_memory_hello(packet.bytes, hello) != Drop::none) return;
       // The message is one that concerns both nodes, whoever sent it.
-      if (hello.message != 0) add({}, 0, out);
+      if (hello.message != 0) add({}, hello.message, out);
       return;
     }
     case RamcastKind::relay: {
@@ -113,11 +117,20 @@ void units_of(const InspectedPacket& packet, std::vector<UnitName>& out) {
       if (wire::decode_about_message(packet.bytes, about) != Drop::none) return;
       return add(about.message.sender, about.message.number, out);
     }
+    case RamcastKind::state: {
+      wire::MemberState state;
+      if (wire::decode_member_state(packet.bytes, state) != Drop::none) return;
+      for (const wire::StateRecord& each : state.records) add(each.sender, each.head.number, out);
+      return;
+    }
+    case RamcastKind::backlog: {
+      wire::Backlog backlog;
+      if (wire::decode_backlog(packet.bytes, backlog) != Drop::none) return;
+      return add(backlog.message.sender, backlog.message.head.number, out);
+    }
     case RamcastKind::takeover:
-    case RamcastKind::state:
     case RamcastKind::nack:
     case RamcastKind::backlog_request:
-    case RamcastKind::backlog:
     case RamcastKind::backlog_view: return;
   }
 }
@@ -133,14 +146,71 @@ void units_of_cells(const InspectedWrite& write, const ClusterShape& cluster,
   }
 }
 
+/// Adds a message that is named by its index among the sender's messages to the writer's domain.
+void add_by_index(const MemberId& sender, std::uint64_t index, const InspectedWrite& write,
+                  const ClusterShape& cluster, std::vector<UnitName>& out) {
+  if (index == 0) return;  // none of its messages
+  for (std::size_t i = 0; i < cluster.domains.size(); ++i) {
+    const std::vector<NodeId>& nodes = cluster.domains[i];
+    if (std::find(nodes.begin(), nodes.end(), write.writer.node) == nodes.end()) continue;
+    out.push_back({sender, index, static_cast<DomainId>(i + 1)});
+    return;
+  }
+  out.push_back(kUnreadable);  // a node that only sends has no such messages
+}
+
+void units_of_replies(const InspectedWrite& write, const ClusterShape& cluster,
+                      std::vector<UnitName>& out) {
+  std::size_t at = 0;
+  if (write.offset == 0) {
+    at = wire::kReleaseBytes;
+    wire::SenderRelease release;
+    const bool whole = write.bytes.size() >= at;
+    if (!whole || wire::decode_release(write.bytes.first(at), release) != Drop::none) {
+      return out.push_back(kUnreadable);
+    }
+    add_by_index(write.owner, release.index, write, cluster, out);
+  }
+  for (; at + wire::kReplyBytes <= write.bytes.size(); at += wire::kReplyBytes) {
+    const std::uint64_t number = wire::peek_reply(write.bytes.subspan(at));
+    if (number != 0) add(write.owner, number, out);
+  }
+}
+
+/// A write begins with an entry, or with a pad. It ends behind an entry, or at the end of the
+/// region, where what is smaller than any entry is left as it was.
+void units_of_log(const InspectedWrite& write, const ClusterShape& cluster,
+                  std::vector<UnitName>& out) {
+  ByteView left = write.bytes;
+  while (left.size() >= wire::kLogFixedBytes) {
+    const wire::NamedEntry entry = wire::peek_log_names(left);
+    if (entry.bytes == 0 || entry.bytes > left.size()) return out.push_back(kUnreadable);
+    switch (entry.kind) {
+      case wire::LogKind::base:
+      case wire::LogKind::proposal: add(entry.message.sender, entry.message.number, out); break;
+      case wire::LogKind::base_sender:
+        // Its messages below this index are past.
+        add_by_index(entry.message.sender, entry.key - 1, write, cluster, out);
+        break;
+      case wire::LogKind::pad:
+      case wire::LogKind::base_view:
+      case wire::LogKind::base_end:
+      case wire::LogKind::active:
+      case wire::LogKind::view:
+      case wire::LogKind::commit: break;
+    }
+    left = left.subspan(entry.bytes);
+  }
+}
+
 void units_of_write(const InspectedWrite& write, const ClusterShape& cluster,
                     std::vector<UnitName>& out) {
   switch (static_cast<Area>(write.region)) {
     case Area::messages: return add(write.writer, wire::peek_slot_message(write.bytes).number, out);
     case Area::cells: return units_of_cells(write, cluster, out);
-    case Area::replies: return add(write.owner, 0, out);
-    case Area::control:
-    case Area::log: return;  // these stay inside the domain
+    case Area::replies: return units_of_replies(write, cluster, out);
+    case Area::log: return units_of_log(write, cluster, out);
+    case Area::control: return;  // it stays inside the domain
   }
 }
 
