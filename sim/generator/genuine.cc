@@ -79,9 +79,9 @@ void ScenarioGenerator::plan_pauses() {
   }
 }
 
-/// Nodes crash and come back: as many of a domain as leave it a majority, mostly the first ones, which
-/// lead at the beginning, and nodes outside while they send. The draws use a random generator of their
-/// own.
+/// Nodes crash and come back: as many of a domain as leave it a majority, mostly the first ones,
+/// which lead at the beginning, and nodes outside while they send. The draws use a random generator
+/// of their own.
 void ScenarioGenerator::plan_crashes() {
   if (!options_.faults) return;
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x7e);
@@ -142,9 +142,10 @@ std::vector<std::vector<NodeId>> ScenarioGenerator::genuine_domains() const {
   return {all};
 }
 
-/// A domain without a majority orders nothing more: with crash_stop for good, otherwise until all its
-/// nodes have restarted. So as many nodes of a domain may end as leave it a majority, and targeted
-/// faults pause nodes instead of crashing them. With `all_may_end`, all nodes may end at once.
+/// A domain without a majority orders nothing more: with crash_stop for good, otherwise until all
+/// its nodes have restarted. So as many nodes of a domain may end as leave it a majority, and
+/// targeted faults pause nodes instead of crashing them. With `all_may_end`, all nodes may end at
+/// once.
 void ScenarioGenerator::spare_members(bool all_may_end) {
   const std::vector<std::vector<NodeId>> domains = genuine_domains();
   std::map<NodeId, std::size_t> domain_of;

@@ -48,6 +48,14 @@ const Fabric::Exposure* SimMemory::find(const port::Region& region) const {
   return place.exposure;
 }
 
+void SimMemory::put(const port::Region& region, std::uint64_t offset, ByteView bytes) {
+  Fabric::Exposure& exposure = regions_.at(region);
+  PEAL_ASSERT(offset + bytes.size() <= exposure.bytes.size());
+  std::copy(bytes.begin(), bytes.end(),
+            exposure.bytes.begin() + static_cast<std::ptrdiff_t>(offset));
+  notify_();
+}
+
 bool SimMemory::load(const port::Region& region, std::uint64_t offset, ByteSpan to) const {
   const Fabric::Exposure* const found = find(region);
   if (found == nullptr) return false;

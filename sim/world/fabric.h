@@ -176,6 +176,8 @@ class SimMemory final : public port::Memory {
   /// The first write leaves; with a carrier, at `ready`.
   void flush_first(Instant ready);
   std::size_t first_bytes() const { return waiting_.front().bytes.size(); }
+  /// For tests: these bytes are in a region of this process at once, whoever wrote them.
+  void put(const port::Region& region, std::uint64_t offset, ByteView bytes);
   /// Bytes of all regions; expose() fails above the limit.
   void limit(std::size_t bytes_max) { bytes_max_ = bytes_max; }
   std::size_t bytes() const;

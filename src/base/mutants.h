@@ -230,7 +230,7 @@ namespace peal::sim_hooks {
   X(rc_causes_ignored, "a leader proposes below the key that a message comes behind")             \
   X(rc_clock_lost, "a new leader does not take over the clocks of the members")                   \
   X(rc_clock_not_raised, "a server acknowledges a key without raising its clock")                 \
-  X(rc_deaf_leader_stays, "a leader that hears no majority passes for fit")                        \
+  X(rc_deaf_leader_stays, "a leader that hears no majority passes for fit")                       \
   X(rc_digests_ignored, "acknowledgements of different timestamps count together")                \
   X(rc_found_in_known_round, "an answer names a round, and its key was found in a later one")     \
   X(rc_full_member_waits, "a member that can keep no more gets no base in a new view")            \

@@ -196,6 +196,14 @@ TEST(NodeLists, EveryWaitForOneHasWords) {
               testing::ElementsAre("a", "b", "c"));
   EXPECT_THAT(runtime::incompatible_text({NodeId{3}, 1}, wire::Drop::other_list, names),
               HasSubstr("node c is ignored: its list of nodes"));
+  constexpr order::GatherReason kMessage{"messages", "a message"};
+  constexpr auto kReason = static_cast<std::uint64_t>(wire::Drop::bad_checksum);
+  EXPECT_EQ(
+      runtime::bad_record_text(
+          {&order::event::bad_record, {}, {NodeId{3}, 1}, kReason, 0, &kMessage}, names),
+      "node c has written a message into this node's memory that breaks a rule "
+      "(bad_checksum): it is ignored, and what needs it waits; run the same version on c, and "
+      "restart it there");
 }
 
 }  // namespace

@@ -64,6 +64,14 @@ TEST(RamcastFaults, MessagesOfASenderKeepTheirOrder) {
   EXPECT_TRUE(outcome.ended) << outcome.stuck;
 }
 
+/// An entry is in a member's memory, and the leader does not learn it, as the link closes before
+/// the write's end is told. All slots of the senders are full, so no later write tells it.
+TEST(RamcastFaults, EntriesCountWhoseWritesHaveNoEnd) {
+  const Outcome outcome = run_seed(65);
+  EXPECT_EQ(outcome.broken, "");
+  EXPECT_TRUE(outcome.ended) << outcome.stuck;
+}
+
 TEST(RamcastFaults, TheSameSeedGivesTheSameRun) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     EXPECT_EQ(run_seed(seed).history, run_seed(seed).history) << "seed " << seed;

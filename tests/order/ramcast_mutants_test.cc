@@ -37,7 +37,7 @@ constexpr Row kRows[] = {
     {Mutant::rc_released_by_one, 2},
     {Mutant::rc_revoke_forgotten, 2, Strain::hard},
     {Mutant::rc_sets_mixed, 4},
-    {Mutant::rc_told_too_early, 584},
+    {Mutant::rc_told_too_early, 289},
 };
 
 class RamcastMutants : public testing::TestWithParam<Row> {};

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/hooks.h"
+#include "ramcast_stories.h"
 #include "ramcast_unheard.h"
 #include "ramcast_world.h"
 
@@ -67,22 +68,6 @@ std::string end_of(World& world) {
   const bool quiet = world.run_until([&] { return world.is_quiet(); }, seconds(5));
   const std::string broken = world.broken();
   return broken.empty() && !quiet ? kStuck : broken;
-}
-
-/// `noticed`: what the scenario ends with once the rule is missing, as a regular expression. If it
-/// does not come about at all ("not connected"), it shows nothing.
-void expect_needed(Mutant rule, std::string (*story)(), const char* noticed) {
-  EXPECT_EQ(story(), "");
-  // In a process of its own, as an assertion may fail, too.
-  const auto without_rule = [&] {
-    sim_hooks::activate_mutant(rule);
-    const std::string wrong = story();
-    std::fprintf(stderr, "%s\n", wrong.c_str());
-    std::exit(wrong.empty() ? 0 : 1);
-  };
-  EXPECT_EXIT(
-      without_rule(), [](int status) { return status != 0; }, noticed)
-      << sim_hooks::mutant_name(rule);
 }
 
 /// Nodes 0 and 3 alone have the unit of a message whose stamp all have. A leader without these two

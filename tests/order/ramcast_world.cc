@@ -91,7 +91,11 @@ class World::Output final : public Effects {
   }
   void deliver(const Delivery& delivery) override { world_.on_delivery(node_, delivery); }
   void install(const View& view) override { world_.on_view(node_, view); }
-  void report(const Event& /*event*/) override {}
+  void report(const Event& event) override {
+    if (event.kind != &event::bad_record) return;
+    world_.bad_records_.push_back(
+        {node_.index, event.who, static_cast<wire::Drop>(event.a), event.reason->name});
+  }
   void fatal(std::string_view reason) override { world_.complain("fatal: " + std::string(reason)); }
 
  private:
@@ -312,6 +316,19 @@ void World::give_buffers(std::uint32_t index) { nodes_[index]->buffers.clear(); 
 void World::inject(std::uint32_t index, ByteView bytes) {
   nodes_[index]->packets.emplace_back(bytes.begin(), bytes.end());
   wake(index);
+}
+
+void World::forge(std::uint32_t from, std::uint32_t to, Area area, std::uint64_t offset,
+                  ByteView bytes) {
+  nodes_[to]->memory->put({nodes_[from]->self, static_cast<std::uint8_t>(area)}, offset, bytes);
+}
+
+std::vector<std::byte> World::written(std::uint32_t from, std::uint32_t to, Area area,
+                                      std::uint64_t offset, std::size_t bytes) const {
+  std::vector<std::byte> copy(bytes);
+  const port::Region region{nodes_[from]->self, static_cast<std::uint8_t>(area)};
+  PEAL_ASSERT(nodes_[to]->memory->load(region, offset, copy));
+  return copy;
 }
 
 // ---- what is delivered ----

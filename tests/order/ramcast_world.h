@@ -109,6 +109,20 @@ class World {
   /// Passes bytes to a node as if they had arrived.
   void inject(std::uint32_t node, ByteView bytes);
 
+  /// Puts bytes into the memory of `to`, as if `from` had written them.
+  void forge(std::uint32_t from, std::uint32_t to, Area area, std::uint64_t offset, ByteView bytes);
+  /// What `from` has written into the memory of `to`.
+  std::vector<std::byte> written(std::uint32_t from, std::uint32_t to, Area area,
+                                 std::uint64_t offset, std::size_t bytes) const;
+  /// A report of a bad record: by whom, of whom, and what for.
+  struct BadRecord {
+    std::uint32_t by = 0;
+    MemberId who{};
+    wire::Drop reason{};
+    std::string_view region;
+  };
+  const std::vector<BadRecord>& bad_records() const { return bad_records_; }
+
   /// What is wrong with the history so far, or empty. Some properties are compared at the end only.
   std::string broken() const;
   /// A digest of everything that was delivered.
@@ -153,6 +167,7 @@ class World {
   std::map<MemberId, Life> lives_;
   std::string broken_;
   Observer observer_;
+  std::vector<BadRecord> bad_records_;
   Digest history_;
   std::uint64_t packets_ = 0;
   std::uint64_t calls_ = 0;

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 
-#include "order/ramcast/bad_records.h"
 #include "order/ramcast/cells.h"
 #include "order/ramcast/messages.h"
 #include "order/ramcast/outlet.h"
@@ -14,14 +13,13 @@ namespace peal::order::ramcast {
 /// the acknowledgements of all servers, and finds the message's key.
 class Acks {
  public:
-  Acks(const Parts& parts, Links& links, Messages& messages, CellTable& table, Outlet& outlet,
-       BadRecords& bad)
+  Acks(const Parts& parts, Links& links, Messages& messages, CellTable& table, Outlet& outlet)
       : parts_(parts),
         links_(links),
         messages_(messages),
         table_(table),
         outlet_(outlet),
-        bad_(bad) {}
+        bad_(links.bad()) {}
 
   /// Reads what the other servers say of all pending messages. True if anything was new.
   bool read();

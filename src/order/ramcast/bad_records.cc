@@ -11,8 +11,8 @@ namespace {
 
 std::size_t place_of(Area area) { return static_cast<std::size_t>(area) - 1; }
 
-constexpr std::array kRegions{&region::messages, &region::cells, &region::control,
-                              &region::replies, &region::log};
+constexpr std::array kRegions{&region::messages, &region::cells, &region::control, &region::replies,
+                              &region::log};
 
 bool is_empty(ByteView record) {
   return std::all_of(record.begin(), record.end(), [](std::byte b) { return b == std::byte{0}; });
@@ -51,14 +51,14 @@ void BadRecords::count(Written& written, Seen& seen, wire::Drop reason) {
 
 void BadRecords::refuse(NodeIndex writer, Area area, std::uint64_t offset, ByteView record,
                         wire::Drop reason) {
-  Written& written = writers_[writer][place_of(area)];
+  Written& written = writers_[writer].areas[place_of(area)];
   if (Seen* seen = find(written, offset, record)) count(written, *seen, reason);
 }
 
 void BadRecords::doubt(NodeIndex writer, Area area, std::uint64_t offset, ByteView record,
                        wire::Drop reason) {
   if (is_empty(record)) return;
-  Written& written = writers_[writer][place_of(area)];
+  Written& written = writers_[writer].areas[place_of(area)];
   Seen* seen = find(written, offset, record);
   if (seen != nullptr && now_ - seen->since > parts_.options.exclude()) {
     count(written, *seen, reason);
@@ -68,12 +68,12 @@ void BadRecords::doubt(NodeIndex writer, Area area, std::uint64_t offset, ByteVi
 void BadRecords::report(const ViewId& view, Effects& out) {
   if (!news_) return;
   news_ = false;
-  for (NodeIndex writer = 0; writer < writers_.size(); ++writer) {
+  for (Writer& writer : writers_) {
     for (std::size_t area = 0; area < kAreas; ++area) {
-      Written& written = writers_[writer][area];
+      Written& written = writer.areas[area];
       for (unsigned reason = 0; reason < 32; ++reason) {
         if (((written.to_tell >> reason) & 1U) == 0) continue;
-        out.report({&event::bad_record, view, links_.peer(writer), reason, 0, kRegions[area]});
+        out.report({&event::bad_record, view, writer.who, reason, 0, kRegions[area]});
       }
       written.to_tell = 0;
     }

@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "order/ramcast/links.h"
+#include "order/ramcast/area.h"
+#include "order/ramcast/parts.h"
 
 namespace peal::order::ramcast {
 
@@ -14,8 +15,7 @@ namespace peal::order::ramcast {
 /// writer, region and reason. Of one writer and region, a few records are remembered at a time.
 class BadRecords {
  public:
-  BadRecords(const Parts& parts, const Links& links)
-      : parts_(parts), links_(links), writers_(parts.layout.nodes()) {}
+  explicit BadRecords(const Parts& parts) : parts_(parts), writers_(parts.layout.nodes()) {}
 
   void begin_turn(Instant now) { now_ = now; }
   /// The record at `offset` breaks a rule.
@@ -26,7 +26,7 @@ class BadRecords {
   /// stopped in between. Memory that was never written is no record.
   void doubt(NodeIndex writer, Area area, std::uint64_t offset, ByteView record, wire::Drop reason);
   /// A new incarnation of the node: what the former one wrote is gone.
-  void on_renewed(NodeIndex writer) { writers_[writer] = {}; }
+  void on_renewed(NodeIndex writer, const MemberId& who) { writers_[writer] = {who, {}}; }
   /// Reports what is new.
   void report(const ViewId& view, Effects& out);
 
@@ -43,17 +43,19 @@ class BadRecords {
   };
   struct Written {
     std::array<Seen, kRecords> seen{};
-    std::uint32_t told = 0;    ///< bit i: reason i was reported
+    std::uint32_t told = 0;     ///< bit i: reason i was reported
     std::uint32_t to_tell = 0;  ///< and these are new
   };
-  using Writer = std::array<Written, kAreas>;
+  struct Writer {
+    MemberId who{};
+    std::array<Written, kAreas> areas{};
+  };
 
   /// What is known of the record; null if all records that are remembered are in use.
   Seen* find(Written& written, std::uint64_t offset, ByteView record);
   void count(Written& written, Seen& seen, wire::Drop reason);
 
   const Parts& parts_;
-  const Links& links_;
   std::vector<Writer> writers_;
   Instant now_{};
   bool news_ = false;

@@ -41,21 +41,20 @@ RamcastEngine::RamcastEngine(const Config& config, BufferPool& packets, Host& ho
              standing_,
              counts_},
       links_(parts_),
-      bad_(parts_, links_),
       messages_(parts_),
       state_(parts_),
       outlet_(parts_, state_, *this),
       table_(parts_, links_),
-      acks_(parts_, links_, messages_, table_, outlet_, bad_),
-      reader_(parts_, bad_),
+      acks_(parts_, links_, messages_, table_, outlet_),
+      reader_(parts_, links_.bad()),
       follower_(parts_, messages_, state_, outlet_, acks_, reader_, sender_),
       log_(parts_, links_),
-      watch_(parts_, links_, state_, reader_, bad_),
+      watch_(parts_, links_, state_, reader_),
       lead_(parts_, messages_, state_, outlet_, acks_, log_, watch_),
       takeover_(parts_, links_, messages_, state_, outlet_, reader_, config.seed),
       replies_(parts_, links_, messages_, state_),
-      inbox_(parts_, links_, messages_, bad_),
-      sender_(parts_, links_, inbox_, state_, bad_),
+      inbox_(parts_, links_, messages_),
+      sender_(parts_, links_, inbox_, state_),
       repair_(parts_, messages_, inbox_, acks_),
       backlogs_(parts_, links_, messages_, state_, outlet_, watch_, reader_),
       members_(parts_, links_, messages_, state_, log_, lead_, takeover_, watch_),
@@ -115,7 +114,7 @@ std::optional<Instant> RamcastEngine::next_deadline() const {
 void RamcastEngine::turn(Instant now, Effects& out) {
   if (left_) return;
   turned_ = now;
-  bad_.begin_turn(now);
+  links_.bad().begin_turn(now);
   links_.on_timer(now, out);
   if (parts_.serves()) {
     takeover_.on_timer(now, out);
@@ -139,7 +138,7 @@ void RamcastEngine::turn(Instant now, Effects& out) {
     replies_.flush(now);
   }
   sender_.flush(now);
-  bad_.report(state_.view().id, out);
+  links_.bad().report(state_.view().id, out);
 }
 
 void RamcastEngine::at_beat(Instant now, Effects& out) {

@@ -116,7 +116,6 @@ class RamcastEngine final : public Engine, private Delivered {
   const Parts parts_;
 
   Links links_;
-  BadRecords bad_;
   Messages messages_;
   DomainState state_;
   Outlet outlet_;

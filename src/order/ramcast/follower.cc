@@ -52,7 +52,7 @@ Follower::Taken Follower::take(const wire::LogEntry& entry, ByteView unit) {
       wire::DomainView view;
       const bool good = wire::decode_domain_view(unit, view) == wire::Drop::none &&
                         view.id.number == entry.stamp && is_own_stamp(entry.stamp) &&
-                        is_view(view) && outlet_.may_add(entry.stamp);
+                        is_view(view) && may_follow(entry.stamp);
       if (!good) return Taken::refused;
       outlet_.add_view(view, entry.number, false);
       parts_.clock.raise(clock_of(entry.stamp));
@@ -142,8 +142,8 @@ bool Follower::skips_behind_view() const {
   for (const BaseEntry& each : base_) {
     if (each.entry.kind != wire::LogKind::base_view) continue;
     const wire::DomainView& view = each.view;
-    const bool inside = view.roster[parts_.place] == parts_.self &&
-                        ((view.members >> parts_.place) & 1U) != 0;
+    const bool inside =
+        view.roster[parts_.place] == parts_.self && ((view.members >> parts_.place) & 1U) != 0;
     if (inside && view.id.number > state_.view().id.number) first = std::min(first, view.id.number);
   }
   return std::any_of(base_.begin(), base_.end(), [first](const BaseEntry& each) {
@@ -217,6 +217,11 @@ bool Follower::adopt(const BaseEntry& each) {
   return true;
 }
 
+/// The timestamp is above all that the leader has proposed before, as far as this server knows.
+bool Follower::may_follow(Seq stamp) const {
+  return clock_of(stamp) > parts_.standing.certified && outlet_.may_add(stamp);
+}
+
 /// The record of the message of an entry; null if there is no space for it.
 Record* Follower::record_of(const wire::LogEntry& entry) {
   const auto node = parts_.layout.index_of(entry.sender.node);
@@ -242,7 +247,7 @@ Follower::Taken Follower::take_proposal(const wire::LogEntry& entry, ByteView un
     return Taken::later;
   }
   if (record->own.round == reader_.round()) return Taken::yes;
-  if (!outlet_.may_add(entry.stamp)) return Taken::refused;
+  if (!may_follow(entry.stamp)) return Taken::refused;
   parts_.clock.raise(clock_of(entry.stamp));
   record->own = {reader_.round(), entry.stamp};
   record->entry = entry.number;

@@ -43,6 +43,7 @@ class Follower final : public LogTaker {
   bool skips_behind_view() const;
   bool has_space_for_base();
   bool adopt(const BaseEntry& each);
+  bool may_follow(Seq stamp) const;
   Taken take_proposal(const wire::LogEntry& entry, ByteView unit);
   Record* record_of(const wire::LogEntry& entry);
   bool is_own_stamp(Seq stamp) const {

@@ -39,7 +39,8 @@ bool Inbox::read_next(Instant now, NodeIndex sender, Row& row) {
     return false;
   }
   const std::size_t bytes = wire::peek_slot(begin, index);
-  const std::size_t most = std::min<std::size_t>(slot_stride(parts_.options), parts_.pool.slab_bytes());
+  const std::size_t most =
+      std::min<std::size_t>(slot_stride(parts_.options), parts_.pool.slab_bytes());
   if (bytes <= wire::kSlotFixedBytes || bytes > most) {
     bad_.doubt(sender, Area::messages, offset, begin, wire::Drop::bad_length);
     return false;

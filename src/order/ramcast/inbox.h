@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "order/ramcast/bad_records.h"
 #include "order/ramcast/links.h"
 #include "order/ramcast/messages.h"
 
@@ -11,11 +10,11 @@ namespace peal::order::ramcast {
 /// messages; those that other nodes relay; and this node's own.
 class Inbox {
  public:
-  Inbox(const Parts& parts, Links& links, Messages& messages, BadRecords& bad)
+  Inbox(const Parts& parts, Links& links, Messages& messages)
       : parts_(parts),
         links_(links),
         messages_(messages),
-        bad_(bad),
+        bad_(links.bad()),
         direct_(parts.layout.nodes()) {}
 
   /// Reads new messages. True if there were any.

@@ -93,6 +93,7 @@ Links::Change Links::on_hello(Instant now, const MemberId& from, NodeIndex node,
     }
     if (link.open) close(now, node);
     link.peer = from;
+    bad_.on_renewed(node, from);
     link.exposed = false;
     change = Change::renewed;
   }

@@ -6,24 +6,17 @@
 #include <vector>
 
 #include "order/incompatible_peers.h"
+#include "order/ramcast/area.h"
+#include "order/ramcast/bad_records.h"
 #include "order/ramcast/parts.h"
 
 namespace peal::order::ramcast {
-
-/// The regions of a process, by what other processes write there.
-enum class Area : std::uint8_t {
-  messages = 1,  ///< M: a sender's messages
-  cells,         ///< X and A: what a server says of messages
-  control,       ///< C: the state of a server of the same domain
-  replies,       ///< H: what a server tells a sender
-  log,           ///< O: the leader's log. takeover.* exposes and revokes it
-};
 
 /// The connections of this process with others: which incarnation each node has, whether it has
 /// exposed its memory to this process, and the writes that are under way.
 class Links {
  public:
-  explicit Links(const Parts& parts) : parts_(parts), links_(parts.layout.nodes()) {}
+  explicit Links(const Parts& parts) : parts_(parts), links_(parts.layout.nodes()), bad_(parts) {}
 
   /// This process may write to the node.
   bool open(NodeIndex node) const { return links_[node].open; }
@@ -43,6 +36,8 @@ class Links {
   void refuse(const MemberId& from, wire::Drop reason, const ViewId& view, Effects& out);
   void on_timer(Instant now, Effects& out);
   std::optional<Instant> deadline() const;
+  /// What others have written here and should not have.
+  BadRecords& bad() { return bad_; }
 
   /// Copies bytes that the node wrote. False if its region is not exposed.
   bool load(Area area, NodeIndex from, std::uint64_t offset, ByteSpan to) const;
@@ -83,6 +78,7 @@ class Links {
 
   const Parts& parts_;
   std::vector<Link> links_;
+  BadRecords bad_;
   IncompatiblePeers incompatible_;
 };
 

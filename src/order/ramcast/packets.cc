@@ -66,7 +66,6 @@ void RamcastEngine::on_hello(Instant now, NodeIndex node, const wire::Header& he
   const Links::Change change = links_.on_hello(now, header.sender, node, hello, out);
   if (change == Links::Change::renewed) {
     inbox_.on_renewed(node);
-    bad_.on_renewed(node);
     if (is_near(node)) {
       watch_.on_renewed(now, node);
       takeover_.forget(layout_.role(node).place);

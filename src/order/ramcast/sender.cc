@@ -9,9 +9,8 @@
 
 namespace peal::order::ramcast {
 
-Sender::Sender(const Parts& parts, Links& links, Inbox& inbox, const DomainState& state,
-               BadRecords& bad)
-    : parts_(parts), links_(links), inbox_(inbox), state_(state), bad_(bad) {
+Sender::Sender(const Parts& parts, Links& links, Inbox& inbox, const DomainState& state)
+    : parts_(parts), links_(links), inbox_(inbox), state_(state), bad_(links.bad()) {
   written_.resize(parts.layout.nodes());
   scratch_.resize(slot_stride(parts.options));
   next_index_.fill(1);
@@ -191,8 +190,7 @@ bool Sender::read_server(NodeIndex server) {
     Own& message = own(number);
     if (message.key != 0 || ((message.head.to >> domain) & 1U) == 0) continue;
     std::array<std::byte, wire::kReplyBytes> cell;
-    const std::uint64_t offset =
-        wire::kReleaseBytes + number % slots * wire::kReplyBytes;
+    const std::uint64_t offset = wire::kReleaseBytes + number % slots * wire::kReplyBytes;
     wire::SenderReply reply;
     if (!links_.load(Area::replies, server, offset, cell)) continue;
     if (const std::uint64_t found = wire::peek_reply(cell); found != number) {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/ring_queue.h"
-#include "order/ramcast/bad_records.h"
 #include "order/ramcast/domain_state.h"
 #include "order/ramcast/inbox.h"
 #include "order/ramcast/links.h"
@@ -18,8 +17,7 @@ namespace peal::order::ramcast {
 /// these tell about them.
 class Sender {
  public:
-  Sender(const Parts& parts, Links& links, Inbox& inbox, const DomainState& state,
-         BadRecords& bad);
+  Sender(const Parts& parts, Links& links, Inbox& inbox, const DomainState& state);
 
   /// Takes units from the host and writes them. True if any was taken.
   bool pull(Instant now);

@@ -9,9 +9,8 @@
 
 namespace peal::order::ramcast {
 
-Watch::Watch(const Parts& parts, Links& links, DomainState& state, LogReader& reader,
-             BadRecords& bad)
-    : parts_(parts), links_(links), state_(state), reader_(reader), bad_(bad) {
+Watch::Watch(const Parts& parts, Links& links, DomainState& state, LogReader& reader)
+    : parts_(parts), links_(links), state_(state), reader_(reader), bad_(links.bad()) {
   if (parts.serves()) peers_.resize(parts.layout.servers(parts.domain).size());
 }
 

@@ -18,7 +18,7 @@ namespace peal::order::ramcast {
 /// delivered, and who may lead.
 class Watch {
  public:
-  Watch(const Parts& parts, Links& links, DomainState& state, LogReader& reader, BadRecords& bad);
+  Watch(const Parts& parts, Links& links, DomainState& state, LogReader& reader);
 
   void start(Instant now);
   /// Reads the cells of the others. True if anything was new.
