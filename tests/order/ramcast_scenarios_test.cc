@@ -602,6 +602,32 @@ TEST(RamcastScenarios, ARestartedServerSaysWhoseViewItWaitsFor) {
   end_well(*world);
 }
 
+/// Two of five are excluded together, and come back one after the other. The two other members
+/// besides the leader crash, and so fast that no view can leave both of them out.
+void expect_replaced(const std::vector<std::uint32_t>& restarted) {
+  const auto world = settled({.domains = {5}, .outsiders = 1});
+  for (const std::uint32_t there : {0U, 1U, 2U}) {
+    for (const std::uint32_t away : {3U, 4U}) {
+      world->cut(there, away);
+      world->cut(away, there);
+    }
+  }
+  ASSERT_TRUE(world->run_until([&] { return world->view(0).size() == 3; }, seconds(1)));
+  for (const std::uint32_t server : {1U, 2U}) world->crash(server);
+  world->heal_all();
+  submit_some(*world, 5, 1, 10);
+  world->run(milliseconds(100));
+  for (const std::uint32_t server : restarted) world->start(server);
+  EXPECT_TRUE(world->run_until([&] { return world->is_settled(); }, seconds(2)));
+  end_well(*world);
+}
+
+TEST(RamcastScenarios, MembersThatRestartAreReplacedWhereTheyStand) {
+  expect_replaced({1, 2});
+  expect_replaced({1});
+  expect_replaced({2});
+}
+
 /// The server has restarted. A view takes it in, and the next one leaves it out before it has got a
 /// base: it knows of neither.
 TEST(RamcastScenarios, ARestartedServerIsExcludedBeforeItHasABase) {

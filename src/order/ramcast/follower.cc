@@ -16,6 +16,8 @@ namespace {
 constexpr std::size_t kEntriesOfATurn = 256;
 /// A base has at most this many entries.
 constexpr std::size_t kBaseEntriesMax = 1U << 20;
+/// Views that wait for their delivery. A member has one or two; a server outside may lag.
+constexpr std::size_t kViewsMost = 16;
 
 }  // namespace
 
@@ -49,6 +51,7 @@ Follower::Taken Follower::take(const wire::LogEntry& entry, ByteView unit) {
       if (const Taken taken = take_proposal(entry, unit); taken != Taken::yes) return taken;
       break;
     case wire::LogKind::view: {
+      if (outlet_.views().size() >= kViewsMost) return Taken::later;
       wire::DomainView view;
       const bool good = wire::decode_domain_view(unit, view) == wire::Drop::none &&
                         view.id.number == entry.stamp && is_own_stamp(entry.stamp) &&
@@ -177,7 +180,8 @@ bool Follower::adopt(const BaseEntry& each) {
   const wire::LogEntry& entry = each.entry;
   if (entry.kind == wire::LogKind::base_view) {
     if (each.view.id.number > state_.view().id.number) {
-      if (!outlet_.may_add(each.view.id.number)) return false;
+      const bool space = outlet_.views().size() < kViewsMost;
+      if (!space || !outlet_.may_add(each.view.id.number)) return false;
       outlet_.add_view(each.view, entry.key, entry.key == 0);
     }
     return true;

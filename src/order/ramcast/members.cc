@@ -55,16 +55,44 @@ void Members::change_view(Instant now) {
     next.members = static_cast<std::uint16_t>(next.members | bit_of(place));
     if (PEAL_MUTANT(rc_one_comes_back)) break;
   }
+  // First those that have not restarted: the others can be replaced where they stand.
+  leave_out(next, [this, now](Place place) {
+    const bool silent = watch_.is_gone(now, place) || watch_.stays_deaf(now, place);
+    return silent && !has_restarted(place);
+  });
+  leave_out(next, [this](Place place) { return has_restarted(place); });
+  if (!replaced_one) replace_member(now, next);
+  if (next != state_.view() && all_in_view(next)) lead_.propose_view(next);
+}
+
+/// Members for which `is_gone` holds, as long as a majority stays.
+template <class Gone>
+void Members::leave_out(wire::DomainView& next, Gone is_gone) const {
   for (Place place = 0; place < next.roster.size(); ++place) {
     if (place == parts_.place || !state_.is_member(place)) continue;
-    const MemberId& peer = links_.peer(node_at(place));
-    const bool replaced = peer.node.value != 0 && peer != next.roster[place];
     const auto rest = static_cast<std::uint16_t>(next.members & ~bit_of(place));
     const auto left = static_cast<unsigned>(std::popcount(rest));
-    const bool silent = watch_.is_gone(now, place) || watch_.stays_deaf(now, place);
-    if ((replaced || silent) && left >= parts_.quorum()) next.members = rest;
+    if (is_gone(place) && left >= parts_.quorum()) next.members = rest;
   }
-  if (next != state_.view() && all_in_view(next)) lead_.propose_view(next);
+}
+
+/// The node at this place has another incarnation than the one that counts.
+bool Members::has_restarted(Place place) const {
+  const MemberId& peer = links_.peer(node_at(place));
+  return peer.node.value != 0 && peer != state_.counted(place);
+}
+
+/// A member that has restarted, and that the view cannot leave out, as too few members would be
+/// left: its new incarnation takes its place at once.
+void Members::replace_member(Instant now, wire::DomainView& next) {
+  for (Place place = 0; place < next.roster.size(); ++place) {
+    const bool stays = state_.is_member(place) && (next.members & bit_of(place)) != 0;
+    if (place == parts_.place || !stays) continue;
+    if (!has_restarted(place) || !may_join(now, place) || !are_units_held(place)) continue;
+    log_.drop(node_at(place));
+    next.roster[place] = links_.peer(node_at(place));
+    return;
+  }
 }
 
 /// A majority has the units of all messages whose keys are known, or that the server at this place
@@ -116,7 +144,8 @@ bool Members::all_in_view(const wire::DomainView& next) const {
   unsigned count = 0;
   for (Place place = 0; place < view.roster.size(); ++place) {
     const bool there = watch_.delivered_by(place) >= view.id.number;
-    const bool stays = state_.is_member(place) && (next.members & bit_of(place)) != 0;
+    const bool stays = state_.is_member(place) && (next.members & bit_of(place)) != 0 &&
+                       next.roster[place] == view.roster[place];
     if (stays && !there) return false;
     if (there) ++count;
   }

@@ -44,6 +44,10 @@ class Members {
   NodeIndex node_at(Place place) const { return parts_.layout.servers(parts_.domain)[place]; }
   void change_view(Instant now);
   bool may_join(Instant now, Place place) const;
+  template <class Gone>
+  void leave_out(wire::DomainView& next, Gone is_gone) const;
+  bool has_restarted(Place place) const;
+  void replace_member(Instant now, wire::DomainView& next);
   bool are_units_held(Place without) const;
   bool has_unit(Place place, const Record& record) const;
   bool all_in_view(const wire::DomainView& next) const;

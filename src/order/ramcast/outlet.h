@@ -110,7 +110,7 @@ class Outlet {
   Delivered& delivered_;
   RingQueue<Item> queue_;         ///< by stamp; those in front that have their keys are removed
   std::vector<Keyed> heap_;       ///< messages with keys; the smallest is on top
-  RingQueue<PendingView> views_;  ///< by key; at most two
+  RingQueue<PendingView> views_;  ///< by key
   Mark first_mark_, last_mark_;   ///< marks whose entries were not read yet
   const Record* lacks_body_ = nullptr;
   bool held_ = false;
