@@ -24,10 +24,9 @@ constexpr Row kRows[] = {
     {Mutant::rc_checksum_ignored, 2, Strain::hard},
     {Mutant::rc_backlog_forgotten, 2, Strain::hard},
     {Mutant::rc_causes_ignored, 3, Strain::hard},
-    {Mutant::rc_digests_ignored, 5, Strain::hard},
+    {Mutant::rc_digests_ignored, 2, Strain::hard},
     {Mutant::rc_incomplete_is_enough, 2},
     {Mutant::rc_later_rounds_count, 2, Strain::hard},
-    {Mutant::rc_later_view_owes, 249, Strain::turns},
     {Mutant::rc_mark_without_clock, 2},
     {Mutant::rc_no_body_no_stamp, 2},
     {Mutant::rc_one_holder_less, 2, Strain::hard},
@@ -35,9 +34,8 @@ constexpr Row kRows[] = {
     {Mutant::rc_released_before_view, 1},
     {Mutant::rc_released_in_other_view, 1},
     {Mutant::rc_released_by_one, 2},
-    {Mutant::rc_revoke_forgotten, 2, Strain::hard},
+    {Mutant::rc_revoke_forgotten, 6, Strain::hard},
     {Mutant::rc_sets_mixed, 4},
-    {Mutant::rc_told_too_early, 289},
 };
 
 class RamcastMutants : public testing::TestWithParam<Row> {};

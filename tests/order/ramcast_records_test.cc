@@ -44,6 +44,22 @@ std::unique_ptr<World> all_met(const Shape& of = shape()) {
   return world;
 }
 
+/// The writer lives: packets of it arrive.
+void keep_alive(World& world, std::uint32_t from, std::uint32_t to) {
+  wire::Header header;
+  header.cluster = World::kCluster;
+  header.sender = {{from + 1}, 101};
+  wire::MemoryHello hello;
+  hello.heard = {{to + 1}, 101};
+  hello.answer = true;
+  std::vector<std::byte> bytes(200);
+  bytes.resize(wire::encode_memory_hello(header, hello, bytes));
+  for (int i = 0; i < 10; ++i) {
+    world.run(milliseconds(10));
+    world.inject(to, bytes);
+  }
+}
+
 /// The record is counted once and reported once, however often it is read; and the others go on.
 void expect_refused(World& world, std::uint32_t by, std::uint32_t writer, const char* region,
                     Drop reason) {
@@ -128,6 +144,7 @@ TEST(RamcastRecords, AMessageWithAWrongLength) {
   forge(*world, forged);
   world->run(milliseconds(10));  // as if it were under way
   EXPECT_EQ(world->engine(kServer).counts().refused, 0U);
+  keep_alive(*world, kSender, kServer);
   expect_refused(*world, kServer, kSender, "messages", Drop::bad_length);
 }
 
@@ -136,8 +153,9 @@ TEST(RamcastRecords, AMessageWhoseChecksumNeverMatches) {
   ForgedSlot forged = second_message();
   forged.damaged = 70;
   forge(*world, forged);
-  world->run(milliseconds(10));
+  world->run(milliseconds(200));  // as if its sender had crashed
   EXPECT_EQ(world->engine(kServer).counts().refused, 0U);
+  keep_alive(*world, kSender, kServer);
   expect_refused(*world, kServer, kSender, "messages", Drop::bad_checksum);
 }
 
@@ -272,6 +290,7 @@ TEST(RamcastRecords, AStateWhoseChecksumNeverMatches) {
   wire::Control control = control_of(*world, kThird, kServer);
   ++control.beat;
   forge(*world, kServer, control, true);
+  keep_alive(*world, kThird, kServer);
   expect_refused(*world, kServer, kThird, "control", Drop::bad_checksum);
 }
 
@@ -303,7 +322,7 @@ void forge_reply(World& world, const wire::SenderReply& reply, bool damaged = fa
   if (damaged) bytes[20] ^= std::byte{1};
   world.forge(kServer, kSender, Area::replies,
               wire::kReleaseBytes + 2 % kFewSlots * wire::kReplyBytes, bytes);
-  world.run(milliseconds(100));
+  keep_alive(world, kServer, kSender);
   for (const std::uint32_t server : {kLeader, kServer, kThird}) world.resume(server);
 }
 

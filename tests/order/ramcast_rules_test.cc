@@ -73,7 +73,9 @@ std::string end_of(World& world) {
 /// Nodes 0 and 3 alone have the unit of a message whose stamp all have. A leader without these two
 /// drops the message; it may deliver what was behind it, and crash before anybody has its base.
 std::string a_base_that_nobody_has() {
-  const auto world = connected(shape_of(5, 2));
+  Shape shape = shape_of(5, 2);
+  shape.options.repair = milliseconds(60);  // the leader is asked first
+  const auto world = connected(shape);
   for (const std::uint32_t node : {1U, 2U, 4U}) world->cut(5, node);
   world->submit(5, 1, 60);
   world->run(microseconds(30));
@@ -419,6 +421,26 @@ std::string members_that_take_turns() {
 
 TEST(RamcastRules, ServersThatAreNoMembersRetainToo) {
   expect_needed(Mutant::rc_left_out_forgets, members_that_take_turns, kStopped);
+}
+
+/// A view takes in server 2, which delivers it. The leader crashes before server 1 has read of it,
+/// and server 1 leads: it delivers the view once a majority has its base, server 2 included.
+std::string a_leader_that_has_to_deliver_a_view() {
+  const auto world = connected(shape_of(3, 1));
+  if (!leave_out(*world, 2)) return "no view";
+  world->heal_all();
+  if (!world->run_until([&] { return world->is_outside(2); }, seconds(1))) return "not outside";
+  world->cut(0, 1, Area::log);
+  if (!world->run_until([&] { return !world->is_outside(2); }, seconds(1))) return "not back";
+  if (world->view(1).size() == 3) return "server 1 knows";
+  world->crash(0);
+  for (int i = 0; i < 100; ++i) world->submit(3, 1, 60);
+  const bool goes_on = world->run_until([&] { return world->is_quiet(); }, seconds(5));
+  return goes_on ? world->broken() : "stopped";
+}
+
+TEST(RamcastRules, MembersOfAViewThatALeaderHasToDeliverGetItsBase) {
+  expect_needed(Mutant::rc_later_view_owes, a_leader_that_has_to_deliver_a_view, "stopped");
 }
 
 /// A view takes in server 2 and leaves out server 1, which delivers it. The leader crashes before

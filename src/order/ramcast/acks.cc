@@ -62,9 +62,16 @@ bool Acks::read_cell(Record& record, NodeIndex server, unsigned domain, std::uin
   wire::Cell cell;
   wire::Drop drop = wire::decode_cell(bytes, record.index, record.id, cell);
   if (drop == wire::Drop::none && !is_plausible(domain, cell)) drop = wire::Drop::bad_value;
-  if (drop == wire::Drop::bad_value) bad_.refuse(server, Area::cells, offset, bytes, drop);
+  if (drop == wire::Drop::bad_value) {
+    said.seen = true;  // it is not decoded again
+    said.checksum = checksum;
+    // Else its sender has told that server another message.
+    const bool same = wire::peek_cell_message(bytes).number == record.id.number;
+    if (same) bad_.refuse(server, Area::cells, offset, bytes, drop);
+  }
   if (drop == wire::Drop::bad_checksum) bad_.doubt(server, Area::cells, offset, bytes, drop);
   if (drop != wire::Drop::none) return false;
+  bad_.note_life(server);
   // A server of this domain that is ahead of this one is heard once this one is in its round.
   const bool ahead = domain == parts_.domain && cell.round > parts_.standing.synchronized;
   if (ahead && !PEAL_MUTANT(rc_later_rounds_count)) return false;

@@ -60,8 +60,18 @@ void BadRecords::doubt(NodeIndex writer, Area area, std::uint64_t offset, ByteVi
   if (is_empty(record)) return;
   Written& written = writers_[writer].areas[place_of(area)];
   Seen* seen = find(written, offset, record);
-  if (seen != nullptr && now_ - seen->since > parts_.options.exclude()) {
+  // The last record of a writer that has stopped, or is cut off, may stay unfinished.
+  const Instant heard = writers_[writer].heard;
+  if (seen != nullptr && heard - seen->since > parts_.options.exclude()) {
     count(written, *seen, reason);
+  }
+}
+
+void BadRecords::on_pause() {
+  for (Writer& writer : writers_) {
+    for (Written& written : writer.areas) {
+      for (Seen& seen : written.seen) seen.used = seen.used && seen.counted;
+    }
   }
 }
 

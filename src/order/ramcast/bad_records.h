@@ -22,11 +22,17 @@ class BadRecords {
   void refuse(NodeIndex writer, Area area, std::uint64_t offset, ByteView record,
               wire::Drop reason);
   /// The record at `offset` has a wrong checksum or size, as long as its write is under way. It
-  /// breaks a rule if it stays the same for longer than it takes to exclude a writer that has
-  /// stopped in between. Memory that was never written is no record.
+  /// breaks a rule if its writer lives and it stays the same for longer than it takes to exclude a
+  /// server. Memory that was never written is no record.
   void doubt(NodeIndex writer, Area area, std::uint64_t offset, ByteView record, wire::Drop reason);
+  /// The node lives: something new came from it.
+  void note_life(NodeIndex writer) { writers_[writer].heard = now_; }
+  /// This process did not run for a while: what is in doubt may have been complete since long ago.
+  void on_pause();
+  /// The incarnation of the node that writes here.
+  const MemberId& writer(NodeIndex node) const { return writers_[node].who; }
   /// A new incarnation of the node: what the former one wrote is gone.
-  void on_renewed(NodeIndex writer, const MemberId& who) { writers_[writer] = {who, {}}; }
+  void on_renewed(NodeIndex writer, const MemberId& who) { writers_[writer] = {who, {}, {}}; }
   /// Reports what is new.
   void report(const ViewId& view, Effects& out);
 
@@ -48,6 +54,7 @@ class BadRecords {
   };
   struct Writer {
     MemberId who{};
+    Instant heard{};
     std::array<Written, kAreas> areas{};
   };
 

@@ -81,7 +81,10 @@ void RamcastEngine::on_work(Instant now, Effects& out) { turn(now, out); }
 void RamcastEngine::on_timer(Instant now, Effects& out) { turn(now, out); }
 
 void RamcastEngine::on_pause(Instant now, Duration gap, Effects& out) {
-  if (gap >= options_.suspect / 2) watch_.on_pause(now);
+  if (gap >= options_.suspect / 2) {
+    watch_.on_pause(now);
+    links_.bad().on_pause();
+  }
   turn(now, out);
 }
 

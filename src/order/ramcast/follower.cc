@@ -132,8 +132,7 @@ bool Follower::skips_unknown() {
     if (each.entry.kind != wire::LogKind::base_sender) return false;
     const MemberId& sender = each.entry.sender;
     const auto node = parts_.layout.index_of(sender.node);
-    if (const Row* row = messages_.find_row(sender)) return !row->knows_below(each.entry.key);
-    return each.entry.key > 1 && node && !messages_.is_removed(sender, *node);
+    return node && !messages_.knows_below(sender, *node, each.entry.key);
   });
 }
 

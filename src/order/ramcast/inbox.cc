@@ -61,6 +61,8 @@ bool Inbox::read_next(Instant now, NodeIndex sender, Row& row) {
     bad_.doubt(sender, Area::messages, offset, copy, drop);
     return false;
   }
+  // The sender does not wait for a server outside: another message may have come meanwhile.
+  if (drop == wire::Drop::stale || drop == wire::Drop::out_of_window) return false;
   const std::size_t front = wire::slot_header_bytes(slot.head.indexes.size());
   bool good = drop == wire::Drop::none && is_legal(slot.head);
   if (good) {
@@ -73,6 +75,7 @@ bool Inbox::read_next(Instant now, NodeIndex sender, Row& row) {
     bad_.refuse(sender, Area::messages, offset, copy, known ? drop : wire::Drop::bad_value);
     return false;
   }
+  bad_.note_life(sender);
   Direct& direct = direct_[sender];
   if (direct.last + 1 != index) direct.first = index;
   direct.last = index;

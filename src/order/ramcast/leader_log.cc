@@ -204,7 +204,8 @@ bool LeaderLog::on_consumed(NodeIndex member, std::uint64_t grant, std::uint64_t
                             std::uint64_t entry) {
   Stream& stream = streams_[member];
   if (stream.grant == 0 || grant != stream.grant) return true;
-  if (bytes > stream.sent || entry > last_) return false;
+  // After a broken connection `sent` begins again with what was known to be read.
+  if (bytes > stream.tail || entry > last_) return false;
   stream.consumed = std::max(stream.consumed, bytes);
   if (entry >= kFirstEntry - 1) stream.processed = std::max(stream.processed, entry);
   return true;

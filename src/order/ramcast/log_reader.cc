@@ -45,7 +45,7 @@ bool LogReader::read_entry(LogTaker& taker) {
     if (drop == wire::Drop::bad_checksum) {
       doubt(at, copy, drop);
     } else {
-      bad_.refuse(writer(), Area::log, at, copy, drop);
+      refuse(at, copy, drop);
     }
     return false;
   }
@@ -56,7 +56,7 @@ bool LogReader::read_entry(LogTaker& taker) {
   const std::uint64_t expected = next_;
   const LogTaker::Taken taken = taker.take(entry_, unit);
   if (taken == LogTaker::Taken::refused) {
-    bad_.refuse(writer(), Area::log, at, copy, wire::Drop::bad_value);
+    refuse(at, copy, wire::Drop::bad_value);
   }
   if (taken != LogTaker::Taken::yes) return false;
   if (next_ == expected) ++next_;
@@ -64,9 +64,17 @@ bool LogReader::read_entry(LogTaker& taker) {
   return true;
 }
 
+/// A new incarnation of the leader's node is not to blame for what the former one has written.
+void LogReader::refuse(std::uint64_t at, ByteView entry, wire::Drop reason) {
+  if (bad_.writer(writer()) == round_.coordinator) {
+    bad_.refuse(writer(), Area::log, at, entry, reason);
+  }
+}
+
 /// Bytes of earlier entries may look like the begin of the next one, as long as it is not written.
 void LogReader::doubt(std::uint64_t at, ByteView entry, wire::Drop reason) {
-  if (written_ >= next_) bad_.doubt(writer(), Area::log, at, entry, reason);
+  const bool known = written_ >= next_ && bad_.writer(writer()) == round_.coordinator;
+  if (known) bad_.doubt(writer(), Area::log, at, entry, reason);
 }
 
 }  // namespace peal::order::ramcast

@@ -44,6 +44,7 @@ class LogReader {
 
  private:
   bool read_entry(LogTaker& taker);
+  void refuse(std::uint64_t at, ByteView entry, wire::Drop reason);
   /// The entry at this offset has a wrong checksum or size.
   void doubt(std::uint64_t at, ByteView entry, wire::Drop reason);
   NodeIndex writer() const { return *parts_.layout.index_of(round_.coordinator.node); }

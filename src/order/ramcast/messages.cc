@@ -163,6 +163,17 @@ bool Messages::is_past(const MemberId& sender, NodeIndex node, const wire::Messa
   return index <= row->released || (record != nullptr && record->index > index);
 }
 
+bool Messages::knows_below(const MemberId& sender, NodeIndex node, std::uint64_t index) {
+  if (const Row* row = find_row(sender)) return row->knows_below(index);
+  if (index <= 1 || is_removed(sender, node)) return true;
+  // The leader whose base this server had may have removed the row: as many incarnations of the
+  // node are later ones as any server remembers.
+  const auto later = std::count_if(rows_.begin(), rows_.end(), [&](const auto& row) {
+    return row->node == node && row->sender.epoch > sender.epoch;
+  });
+  return static_cast<std::size_t>(later) >= kIncarnationsOfANode;
+}
+
 bool Messages::is_removed(const MemberId& sender, NodeIndex node) const {
   return node < removed_.size() && removed_[node].node == sender.node &&
          removed_[node].epoch >= sender.epoch;

@@ -115,8 +115,8 @@ class Messages {
   Record* claim(Row& row, const wire::MessageId& id, const wire::MessageHead& head, Origin origin);
   /// The message was delivered here, or all members have, or its sender has gone on in its slot.
   bool is_past(const MemberId& sender, NodeIndex node, const wire::MessageHead& head);
-  /// The incarnation is one of those whose rows were removed: all its messages are past.
-  bool is_removed(const MemberId& sender, NodeIndex node) const;
+  /// All messages of the sender below this index are delivered here, have their keys, or are past.
+  bool knows_below(const MemberId& sender, NodeIndex node, std::uint64_t index);
   /// What claim() would do for a message of the order, once the sender's messages below `begin` are
   /// past.
   enum class Space : std::uint8_t {
@@ -191,6 +191,7 @@ class Messages {
   static bool is_unplaced(const Record& record) {
     return record.own.key == 0 && record.key == 0 && !record.delivered;
   }
+  bool is_removed(const MemberId& sender, NodeIndex node) const;
   void reset(Record& record);
   void advance(Row& row);
   void remove_oldest(NodeIndex node);

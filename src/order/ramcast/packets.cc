@@ -23,6 +23,7 @@ void RamcastEngine::on_packet(Instant now, Lane /*lane*/, const BufferRef& packe
   const auto node = layout_.index_of(header.sender.node);
   if (!node) return parts_.drop(wire::Drop::bad_sender);
   if (header.sender.epoch < links_.peer(*node).epoch) return parts_.drop(wire::Drop::stale);
+  links_.bad().note_life(*node);
   dispatch(now, *node, header, packet, out);
   turn(now, out);
 }

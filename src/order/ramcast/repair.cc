@@ -83,12 +83,14 @@ void Repair::repair(Record& record, Effects& out) {
 }
 
 /// Those that have not acknowledged may be unable to tell this server. Another one of its domain
-/// may know the key by now: mostly the leader.
+/// may know the key by now: mostly the leader. It may be the only one that this server reaches.
 void Repair::ask_near(const Record& record, Effects& out) {
   const std::vector<NodeIndex>& servers = parts_.layout.servers(parts_.domain);
   const bool first = record.repair_gap <= parts_.options.repair * 2;
   const auto leader = near_leader();
-  const NodeIndex server = first && leader ? *leader : servers[turn_++ % servers.size()];
+  const std::size_t turn = turn_++;
+  const bool asks_leader = leader && (first || turn % 2 == 0);
+  const NodeIndex server = asks_leader ? *leader : servers[turn / 2 % servers.size()];
   if (server != parts_.index) query(server, record.id, out);
 }
 

@@ -207,6 +207,7 @@ bool Sender::read_server(NodeIndex server) {
       refuse(server, offset, cell, drop);
       continue;
     }
+    bad_.note_life(server);
     if (comes_here(message, reply.key)) continue;
     message.key = reply.key;
     changed = true;

@@ -16,7 +16,10 @@ Watch::Watch(const Parts& parts, Links& links, DomainState& state, LogReader& re
 
 void Watch::start(Instant now) {
   next_ = now;
-  for (Peer& peer : peers_) peer.heard = now;
+  for (Peer& peer : peers_) {
+    peer.heard = now;
+    peer.deaf_leader_since.reset();
+  }
 }
 
 void Watch::on_renewed(Instant now, NodeIndex node) {
@@ -71,10 +74,14 @@ bool Watch::read(Instant now, LeaderLog& log) {
     if (control.delivered > peer.control.delivered) peer.moved = now;
     if (!is_deaf(place)) peer.deaf_since = now;
     if (control.missing != peer.control.missing) next_ = now;  // perhaps nobody leads now
+    const bool deaf_leader = control.mark_entry != 0 && ((control.missing >> place) & 1U) != 0;
+    if (!deaf_leader || now - peer.heard >= parts_.options.suspect) peer.deaf_leader_since.reset();
+    if (deaf_leader && !peer.deaf_leader_since) peer.deaf_leader_since = now;
     peer.control = control;
     peer.released = std::max(peer.released, control.released);
     peer.heard = now;
     peer.seen = true;
+    bad_.note_life(node);
     if (parts_.standing.leads() && control.promised == parts_.standing.promised) {
       if (!log.on_consumed(node, control.grant, control.bytes, control.entry)) {
         bad_.refuse(node, Area::control, 0, bytes, wire::Drop::bad_value);
@@ -201,7 +208,11 @@ bool Watch::leader_is_missed(Instant now) const {
   if (leader == parts_.self) return !parts_.standing.leads();
   const bool replaced = place == parts_.place || links_.peer(*node) != leader;
   const bool outdated = round == outdated_ && round != wire::Round{};
-  const bool unfit = outdated || ((peers_[place].control.missing >> place) & 1U) != 0;
+  // A leader that did not hear this server, or a majority, has to have the time to hear it again.
+  const std::optional<Instant> deaf = peers_[place].deaf_leader_since;
+  const bool known_deaf = !deaf || now - *deaf >= parts_.options.suspect;
+  const bool says_so = ((peers_[place].control.missing >> place) & 1U) != 0;
+  const bool unfit = outdated || (says_so && known_deaf);
   const bool known = replaced || unfit;
   if (!known && trusts(now, place)) return false;
   unsigned miss = 1;

@@ -107,8 +107,10 @@ class Watch {
     Instant heard{};
     Instant deaf_since{};
     Instant moved{};  ///< when it had delivered more than before
-    Seq released{};   ///< the largest one that it has told
-    Seq joined{};     ///< the view with which it became a member
+    /// A leader that says that it hears no majority: since when it has said so without a break.
+    std::optional<Instant> deaf_leader_since{};
+    Seq released{};  ///< the largest one that it has told
+    Seq joined{};    ///< the view with which it became a member
     bool seen = false;
   };
   NodeIndex node_at(Place place) const { return parts_.layout.servers(parts_.domain)[place]; }
