@@ -7,6 +7,13 @@
 #include "base/hooks.h"
 
 namespace peal::order::ramcast {
+namespace {
+
+bool is_unplaced(const Record& record) {
+  return record.own.key == 0 && record.key == 0 && !record.delivered;
+}
+
+}  // namespace
 
 // ---- a row ----
 

@@ -188,9 +188,6 @@ class Messages {
 
  private:
   static bool must_keep(std::uint64_t released, const Record& record);
-  static bool is_unplaced(const Record& record) {
-    return record.own.key == 0 && record.key == 0 && !record.delivered;
-  }
   bool is_removed(const MemberId& sender, NodeIndex node) const;
   void reset(Record& record);
   void advance(Row& row);
