@@ -176,10 +176,13 @@ void ScenarioGenerator::spare_members(bool all_may_end) {
   timeline_ = std::move(kept);
 }
 
-/// In most scenarios of an engine that keeps its order in memory, each domain keeps a majority.
+/// In most scenarios of an engine that keeps its order in memory, each domain keeps a majority, and
+/// more nodes crash.
 void ScenarioGenerator::spare_majorities() {
   Random own(seed_ * 0x9e3779b97f4a7c15ULL + 0x6d);
-  if (own.chance(0.7)) spare_members(own.chance(0.2));
+  if (!own.chance(0.7)) return;
+  plan_crashes();
+  spare_members(own.chance(0.2));
 }
 
 }  // namespace peal::sim

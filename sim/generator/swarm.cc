@@ -54,7 +54,6 @@ Script ScenarioGenerator::write() {
     plan_lost_members();
     spare_members(false);
   } else if (options_.engine.is_genuine()) {
-    plan_crashes();
     spare_majorities();
   } else if (options_.engine.votes_in_memory()) {
     spare_lives();
