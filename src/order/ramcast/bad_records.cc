@@ -51,6 +51,7 @@ void BadRecords::count(Written& written, Seen& seen, wire::Drop reason) {
 
 void BadRecords::refuse(NodeIndex writer, Area area, std::uint64_t offset, ByteView record,
                         wire::Drop reason) {
+  if (reason == wire::Drop::bad_checksum) return doubt(writer, area, offset, record, reason);
   Written& written = writers_[writer].areas[place_of(area)];
   if (Seen* seen = find(written, offset, record)) count(written, *seen, reason);
 }

@@ -18,7 +18,7 @@ class BadRecords {
   explicit BadRecords(const Parts& parts) : parts_(parts), writers_(parts.layout.nodes()) {}
 
   void begin_turn(Instant now) { now_ = now; }
-  /// The record at `offset` breaks a rule.
+  /// The record at `offset` breaks a rule; with bad_checksum, it is in doubt.
   void refuse(NodeIndex writer, Area area, std::uint64_t offset, ByteView record,
               wire::Drop reason);
   /// The record at `offset` has a wrong checksum or size, as long as its write is under way. It

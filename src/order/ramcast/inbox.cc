@@ -58,7 +58,7 @@ bool Inbox::read_next(Instant now, NodeIndex sender, Row& row) {
   wire::Slot slot;
   const wire::Drop drop = wire::decode_slot(copy, index, parts_.domain, slot);
   if (drop == wire::Drop::bad_checksum) {
-    bad_.doubt(sender, Area::messages, offset, copy, drop);
+    bad_.refuse(sender, Area::messages, offset, copy, drop);
     return false;
   }
   // The sender does not wait for a server outside: another message may have come meanwhile.

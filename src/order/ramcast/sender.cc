@@ -180,7 +180,7 @@ bool Sender::read_server(NodeIndex server) {
   wire::Drop drop = wire::decode_release(bytes, told);
   if (drop == wire::Drop::none && told.index >= next_index_[domain]) drop = wire::Drop::bad_value;
   if (drop != wire::Drop::none) {
-    refuse(server, 0, bytes, drop);
+    bad_.refuse(server, Area::replies, 0, bytes, drop);
   } else if (told.index > released_[domain]) {
     released_[domain] = told.index;
     changed = true;
@@ -196,7 +196,9 @@ bool Sender::read_server(NodeIndex server) {
     if (const std::uint64_t found = wire::peek_reply(cell); found != number) {
       // An earlier message of the slot, if the server follows the rules.
       const bool other = found > last() || found % slots != number % slots;
-      if (found != 0 && other) refuse(server, offset, cell, wire::Drop::out_of_window);
+      if (found != 0 && other) {
+        bad_.refuse(server, Area::replies, offset, cell, wire::Drop::out_of_window);
+      }
       continue;
     }
     drop = wire::decode_reply(cell, number, reply);
@@ -204,7 +206,7 @@ bool Sender::read_server(NodeIndex server) {
       drop = wire::Drop::bad_value;
     }
     if (drop != wire::Drop::none) {
-      refuse(server, offset, cell, drop);
+      bad_.refuse(server, Area::replies, offset, cell, drop);
       continue;
     }
     bad_.note_life(server);
@@ -213,14 +215,6 @@ bool Sender::read_server(NodeIndex server) {
     changed = true;
   }
   return changed;
-}
-
-void Sender::refuse(NodeIndex server, std::uint64_t offset, ByteView record, wire::Drop reason) {
-  if (reason == wire::Drop::bad_checksum) {
-    bad_.doubt(server, Area::replies, offset, record, reason);
-  } else {
-    bad_.refuse(server, Area::replies, offset, record, reason);
-  }
 }
 
 /// The key may be that of the message: it is the timestamp of one of its domains.

@@ -76,7 +76,6 @@ class Sender {
   void place(Effects& out);
   void release();
   bool read_server(NodeIndex server);
-  void refuse(NodeIndex server, std::uint64_t offset, ByteView record, wire::Drop reason);
   bool is_plausible(const Own& message, Seq key) const;
 
   const Parts& parts_;

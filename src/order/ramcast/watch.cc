@@ -16,10 +16,7 @@ Watch::Watch(const Parts& parts, Links& links, DomainState& state, LogReader& re
 
 void Watch::start(Instant now) {
   next_ = now;
-  for (Peer& peer : peers_) {
-    peer.heard = now;
-    peer.deaf_leader_since.reset();
-  }
+  for (Peer& peer : peers_) peer.heard = now;
 }
 
 void Watch::on_renewed(Instant now, NodeIndex node) {
@@ -38,7 +35,10 @@ void Watch::on_view() {
 }
 
 void Watch::on_pause(Instant now) {
-  for (Peer& peer : peers_) peer.heard = now;
+  for (Peer& peer : peers_) {
+    peer.heard = now;
+    peer.deaf_leader_since.reset();
+  }
 }
 
 void Watch::on_down(Instant now, NodeIndex node) {
@@ -62,13 +62,12 @@ bool Watch::read(Instant now, LeaderLog& log) {
     if (wire::peek_beat(bytes) == peer.control.beat) continue;
     wire::Control control;
     wire::Drop drop = wire::decode_control(bytes, control);
-    if (drop == wire::Drop::bad_checksum) bad_.doubt(node, Area::control, 0, bytes, drop);
     if (drop == wire::Drop::none && control.beat < peer.control.beat) drop = wire::Drop::stale;
     if (drop == wire::Drop::none && !parts_.clock.believes(control.delivered)) {
       drop = wire::Drop::bad_value;
     }
     if (drop != wire::Drop::none) {
-      if (drop != wire::Drop::bad_checksum) bad_.refuse(node, Area::control, 0, bytes, drop);
+      bad_.refuse(node, Area::control, 0, bytes, drop);
       continue;
     }
     if (control.delivered > peer.control.delivered) peer.moved = now;
